@@ -1,0 +1,1 @@
+"""Formal semantics: trees, rules, denotations. Pure Python, no numpy."""

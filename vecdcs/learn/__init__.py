@@ -1,0 +1,1 @@
+"""Walking the paths of a forest, and training on them."""

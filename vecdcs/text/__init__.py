@@ -1,0 +1,1 @@
+"""Raw text to UD sentences: CoNLL-U, and the parser."""

@@ -1,0 +1,5 @@
+"""python -m vecdcs"""
+
+from vecdcs.cli import main
+
+main()

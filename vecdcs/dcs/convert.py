@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from vecdcs.dcs.rules import AS_ACL, RULES, SLOT, compile_rules
+from vecdcs.dcs.tree import Tree  # noqa
+from vecdcs.dcs.words import BLANK, MERGED, Word, read_words
 from vecdcs.text.conllu import Sentence
 
 
@@ -23,11 +26,119 @@ class Node(NamedTuple):
     group: int
 
 
+Labels = tuple[str, str]
+
+_ROWS = compile_rules(RULES)
+_NO_EDGE = _ROWS["punct"]
+
+
 def convert(sentence: Sentence, blanks: bool = False, single: bool = False) -> list[list[Node]]:
     """The DCS trees of a sentence. `blanks`: `_` and the wh-word of a question are blanks. `single`: keep one-node trees."""
-    raise NotImplementedError
+    words = read_words(sentence, blanks)
+    _connect(words)
+    return _trees(words, single)
 
 
 def convert_ud(sentence: Sentence) -> list[list[Node]]:
-    """The sentence as a vecUD tree: content words, one relation an edge."""
-    raise NotImplementedError
+    """The sentence as vecUD trees: content words, the relation of each on its edge to the nearest content word above."""
+    words = read_words(sentence)
+    for word in words:
+        if word.pos and word.rel not in FUNCTION and word.head is not None and word.head.pos:
+            word.parent, word.edge = word.head, (word.rel, "")
+    return _trees(words, single=False)
+
+
+FUNCTION = MERGED | frozenset("aux aux:pass cop det case mark cc punct expl goeswith".split())
+
+
+def to_tree(nodes: list[Node]) -> Tree:
+    """A converted tree as a value."""
+    return Tree.from_nodes(nodes)
+
+
+def sentence_trees(sentence: Sentence, blanks: bool = True) -> list[Tree]:
+    """The trees of a sentence as values; a question's tree has its wh-word as blank at the root."""
+    return [_ask(nodes, sentence) for nodes in convert(sentence, blanks, single=True)]
+
+
+def _ask(nodes: list[Node], sentence: Sentence) -> Tree:
+    """The tree, re-rooted at a blank that stands for a wh-word."""
+    tree = to_tree(nodes)
+    for node in nodes:
+        if node.word == BLANK and sentence.tokens[node.token - 1].form != BLANK:
+            return tree.reroot(tree.find(BLANK))
+    return tree
+
+
+def _connect(words: list[Word]) -> None:
+    """Give every word its edge: first by the rows of the table, then the conjuncts that share a slot."""
+    conjuncts = []
+    for x in words:
+        p = x.head
+        if x.pos and p is not None and p.pos:
+            labels = _labels(x, p, x.rel)
+            if labels is None:
+                continue
+            if labels[0] == SLOT:
+                conjuncts.append(x)
+            else:
+                x.parent, x.edge = p, labels
+    for number, x in enumerate(conjuncts, 1):
+        _share_slot(x, number)
+
+
+def _labels(x: Word, p: Word, relation: str) -> Labels | None:
+    """The two labels that the first row with a true condition gives, or None."""
+    for holds, label, parent_label, passive in _ROWS.get(relation, _NO_EDGE):
+        if holds(x, p):
+            break
+    if label == AS_ACL:
+        return _labels(x, p, "acl")
+    if passive:
+        x.passive = True
+    first = label if isinstance(label, str) else label(x, p)
+    second = parent_label if isinstance(parent_label, str) else parent_label(x, p)
+    return (first, second) if first and second else None
+
+
+def _share_slot(x: Word, number: int) -> None:
+    """Hang a conjunct beside its head, in the same slot and group; a conjunct of the root hangs below it."""
+    p = x.head
+    assert p is not None
+    if p.parent is None or p.edge is None:
+        x.parent, x.edge = p, (x.case or "ARG", "ARG")
+    else:
+        p.group = p.group or number
+        x.parent, x.edge, x.group = p.parent, (x.case or p.edge[0], p.edge[1]), p.group
+
+
+def _trees(words: list[Word], single: bool) -> list[list[Node]]:
+    """The trees that the edges make, in the order of their first words; parents precede children."""
+    trees: list[list[Node]] = []
+    placed: dict[int, tuple[list[Node], int]] = {}
+    for word in words:
+        if word.pos:
+            _place(word, trees, placed)
+    return [tree for tree in trees if single or len(tree) > 1]
+
+
+def _place(word: Word, trees: list[list[Node]], placed: dict[int, tuple[list[Node], int]]) -> None:
+    """Put a word into its tree, after those of its ancestors that are not there yet."""
+    waiting = []
+    at: Word | None = word
+    while at is not None and at.id not in placed:
+        waiting.append(at)
+        at = at.parent
+    for each in reversed(waiting):
+        if each.parent is None or each.edge is None:
+            tree: list[Node] = []
+            trees.append(tree)
+            tree.append(Node(each.id, _spell(each), -1, "", "", 0))
+        else:
+            tree, parent = placed[each.parent.id]
+            tree.append(Node(each.id, _spell(each), parent, *each.edge, each.group))
+        placed[each.id] = tree, len(tree) - 1
+
+
+def _spell(word: Word) -> str:
+    return BLANK if word.name == BLANK else f"{word.name}/{word.pos}"

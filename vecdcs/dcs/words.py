@@ -1,0 +1,200 @@
+"""A UD sentence as the rules see it: each word with its word form, its labels and the flags its dependents give it."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from vecdcs.dcs.tags import part_of_speech, penn_tag
+from vecdcs.text.conllu import Sentence, Token
+
+NUMERAL = "*NUMERAL*"
+BLANK = "_"
+
+# UD v1 names, and v2 names that say the same thing for our purpose.
+ALIASES = {
+    "nsubjpass": "nsubj:pass",
+    "csubjpass": "csubj:pass",
+    "dobj": "obj",
+    "auxpass": "aux:pass",
+    "mwe": "fixed",
+    "name": "flat",
+    "neg": "advmod",
+    "nmod:tmod": "obl:tmod",
+    "nmod:npmod": "obl:npmod",
+    "obl:unmarked": "obl:npmod",
+    "nmod:unmarked": "obl:npmod",
+    "nmod:desc": "compound",
+    "acl:relcl": "acl",
+    "advcl:relcl": "acl",
+}
+KEPT_SUBTYPES = frozenset(
+    "nsubj:pass nsubj:outer csubj:pass aux:pass compound:prt nmod:poss obl:tmod obl:npmod obl:agent".split()
+)
+SUBJECTS = frozenset("nsubj nsubj:pass csubj csubj:pass".split())
+NOMINAL = frozenset("nsubj nsubj:pass obj".split())
+OBLIQUE = frozenset("nmod obl obl:npmod obl:tmod".split())
+MERGED = frozenset("compound:prt fixed".split())
+CLAUSE_BREAKS = frozenset("acl advcl csubj csubj:pass parataxis".split())
+PRONOUNS = {
+    "me": "I", "my": "I", "mine": "I", "your": "you", "yours": "you", "him": "he", "his": "he", "her": "she", "hers": "she",
+    "its": "it", "us": "we", "our": "we", "ours": "we", "them": "they", "their": "they", "theirs": "they",
+}  # fmt: skip
+TIME_WORDS = frozenset(
+    "today tonight yesterday tomorrow now day night morning afternoon evening noon midnight week weekend month quarter year"
+    " decade century hour minute second moment time season spring summer autumn fall winter"
+    " monday tuesday wednesday thursday friday saturday sunday mon tue wed thu fri sat sun"
+    " january february march april may june july august september october november december"
+    " jan feb mar apr jun jul aug sep sept oct nov dec".split()
+)
+
+
+class Word:
+    """A token with what conversion needs to know of it."""
+
+    __slots__ = (
+        "aux", "case", "comp", "cop", "edge", "form", "group", "having", "head", "id", "lemma", "mark", "name", "parent",
+        "passive", "pos", "rel", "stranded", "subj", "tag", "wh", "whose",
+    )  # fmt: skip
+
+    def __init__(self, token: Token, rel: str, blank: bool) -> None:
+        self.id, self.form, self.rel = token.id, token.form, rel
+        self.tag = tag = "NN" if blank else penn_tag(token.upos, token.xpos, token.feats, token.lemma)
+        # A name keeps its shape: the "United" of a kingdom is not the verb *unite*.
+        as_written = token.lemma == "_" or (token.upos == "VERB" and tag == "NNP")
+        self.lemma = token.form if as_written else token.lemma
+        self.pos = part_of_speech(tag, token.lemma, rel in NOMINAL)
+        self.name = ""  # the word without its part of speech
+        self.head: Word | None = None
+        self.subj = self.comp = self.passive = self.cop = self.having = self.whose = self.aux = False
+        self.wh: Word | None = None
+        self.case = self.mark = self.stranded = ""
+        self.edge: tuple[str, str] | None = None  # labels at the child's and at the parent's end
+        self.parent: Word | None = None
+        self.group = 0
+
+
+@lru_cache(maxsize=4096)
+def relation(deprel: str) -> str:
+    """The relation by which the rules know `deprel`: v1 names renamed, other subtypes cut off."""
+    name = ALIASES.get(deprel, deprel)
+    return name if name in KEPT_SUBTYPES else name.partition(":")[0]
+
+
+def read_words(sentence: Sentence, blanks: bool = False) -> list[Word]:
+    """The words of a sentence, linked, flagged and named."""
+    asked = question_words(sentence.tokens) if blanks else frozenset()
+    words = [
+        Word(token, relation(token.deprel), token.id in asked or (blanks and token.form == BLANK))
+        for token in sentence.tokens
+    ]
+    for word, token in zip(words, sentence.tokens, strict=True):
+        if token.head:
+            word.head = words[token.head - 1]
+    for word in words:
+        _name(word, blanks and (word.form == BLANK or word.id in asked))
+    for word in words:
+        if word.head:
+            _flag(word, word.head)
+    for word in words:
+        _offer_case(word)
+    return words
+
+
+def question_words(tokens: list[Token]) -> frozenset[int]:
+    """The wh-words that a question asks for: in its main clause, before or as its root."""
+    root = next((token.id for token in tokens if token.head == 0), 0)
+    relative = {token.head for token in tokens if relation(token.deprel) == "acl"}
+    asks = tokens[-1].form == "?" if tokens else False
+    return frozenset(
+        token.id
+        for token in tokens
+        if token.id <= root
+        and penn_tag(token.upos, token.xpos, token.feats, token.lemma) in ("WP", "WP$", "WDT", "WRB")
+        and (asks or token.id not in relative)
+        and not (token.lemma == "how" and relation(token.deprel) == "advmod" and tokens[token.head - 1].upos in ("ADJ", "ADV"))
+        and _in_main_clause(token, tokens)
+    )
+
+
+def _in_main_clause(token: Token, tokens: list[Token]) -> bool:
+    while token.head:
+        if relation(token.deprel) in CLAUSE_BREAKS:
+            return False
+        token = tokens[token.head - 1]
+    return True
+
+
+def _name(word: Word, blank: bool) -> None:
+    """The word form; particles and the tails of fixed expressions join their head, to their left."""
+    if blank:
+        word.name = BLANK
+        return
+    lemma = word.lemma
+    if (word.tag == "CD" or word.rel in ("nummod", "compound")) and is_numeral(lemma):
+        word.name = NUMERAL
+    elif word.pos == "P":
+        word.name = PRONOUNS.get(lemma.lower(), "I" if lemma == "i" else lower(lemma))
+    else:
+        word.name = lower(lemma)
+    if word.rel in MERGED and word.head is not None:
+        word.head.name = f"{word.head.name} {word.name.lower()}"
+        word.pos = ""
+
+
+_NUMERAL = re.compile(r"[-+0-9,.]+\Z")
+
+
+@lru_cache(maxsize=65536)
+def is_numeral(lemma: str) -> bool:
+    """Only digits and the signs that numbers are written with."""
+    return _NUMERAL.match(lemma) is not None
+
+
+@lru_cache(maxsize=262144)
+def lower(lemma: str) -> str:
+    """Lower case, except where the lemma is all upper case (USA, I)."""
+    return lemma if lemma == lemma.upper() else lemma.lower()
+
+
+def _flag(word: Word, head: Word) -> None:
+    """What a dependent tells about its head."""
+    rel, tag = word.rel, word.tag
+    if rel in SUBJECTS:
+        head.subj = True
+    elif rel == "obj" or rel == "ccomp":
+        head.comp = True
+    elif rel == "aux:pass":
+        head.passive = head.aux = True
+    elif rel == "cop":
+        head.cop = True
+    elif rel == "case":
+        head.case = word.name
+    elif rel == "mark":
+        head.mark = word.name
+    elif rel == "aux":
+        head.aux = True
+        if word.lemma == "have" and tag == "VBG" and head.tag == "VBN":
+            head.having = True
+    if tag == "WP$":
+        head.whose = True
+        if head.head:
+            _offer_wh(head, head.head)
+    elif tag.startswith("W"):
+        _offer_wh(word, head)
+
+
+def _offer_wh(word: Word, head: Word) -> None:
+    """The first wh-word counts; a later one replaces *that*."""
+    if head.wh is None or (head.wh.lemma == "that" and word.lemma != "that"):
+        head.wh = word
+
+
+def _offer_case(word: Word) -> None:
+    """Prepositions that are not `case`: stranded ones, and coordinated ones ("in and around the house")."""
+    head = word.head
+    if head is None or word.pos:
+        if word.rel == "conj" and head is not None and head.tag == "IN" and head.rel in OBLIQUE and head.head and not head.case:
+            head.case, head.name, head.pos = lower(head.lemma), word.name, word.pos
+    elif word.rel in OBLIQUE and not word.case and word.tag in ("IN", "TO", "RP"):
+        head.stranded = word.name

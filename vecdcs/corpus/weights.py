@@ -24,7 +24,7 @@ class PathWeights(NamedTuple):
     """What all paths through a node weigh.
 
     `down` is the weight of all paths that come down into the node and end there or go on, `up` that of all paths that
-    leave it upwards (0 at a root). `word` is the weight of all paths that start at the node, `edge` = up * down that of all
+    leave it upwards (0 at a root). `word` is the weight of all paths that start at the node, `edge` = up * down of all
     that cross the edge to its parent in one direction, seen from the edge (0 at a root): without groups on the way a
     path and its reverse weigh the same, and so it is the sum of the weights of the paths that cross it.
     """

@@ -9,9 +9,17 @@ from vecdcs.dcs.words import TIME_WORDS, Word
 Condition = Callable[[Word, Word], bool]
 LabelOf = Callable[[Word, Word], str]
 
+WH_ADVERBS = frozenset("where when why how".split())
+
+
 def shared_subject(x: Word, p: Word) -> bool:
     """Predicates are coordinated: clauses, which share a subject rather than a slot."""
     return p.cop or (p.pos == "V" and (x.pos == "V" or x.cop))
+
+
+def asks_how(x: Word) -> bool:
+    """The wh-adverb of a question: where, when, why, how."""
+    return x.name == "_" and x.lemma in WH_ADVERBS
 
 
 def is_time(x: Word) -> bool:
@@ -28,10 +36,13 @@ CONDITIONS: dict[str, tuple[str, Condition]] = {
     "participle": ("x is a past participle", lambda x, p: x.tag == "VBN"),
     "nominal": ("x is a noun, pronoun or adverb", lambda x, p: x.pos in "NPR"),
     "agent": ("p is passive and x has *by*", lambda x, p: p.passive and x.case == "by"),
-    "agent clause": ("p is passive and x has the mark *by*", lambda x, p: p.passive and x.mark == "by" and x.wh is None),
+    "agent clause": (
+        "p is passive and x has the mark *by*",
+        lambda x, p: p.passive and x.mark == "by" and x.wh is None,
+    ),
     "cased": ("x has a preposition", lambda x, p: bool(x.case)),
     "time": ("x is a time word, p no adverb or bare adjective", lambda x, p: is_time(x) and (p.pos in "NPV" or p.cop)),
-    "wh blank": ("x is a wh-adverb asked for", lambda x, p: x.name == "_" and x.form != "_"),
+    "asked": ("x is the wh-word of the question", lambda x, p: x.name == "_" and x.form != "_"),
     "two nouns": ("both are nouns", lambda x, p: x.pos in "NP" and p.pos in "NP"),
     "verb and participle": (
         "p is a verb, x a past participle without subject and object",
@@ -101,7 +112,7 @@ def _family(x: Word) -> str:
 
 def subject_slot(x: Word, p: Word) -> str:
     """S(p): the slot of p that its subject fills."""
-    if p.rel == "advmod" and p.name == "_":
+    if asks_how(p):
         return p.lemma
     if not p.cop:
         return "SUBJ"
@@ -142,7 +153,10 @@ LABELS: dict[str, tuple[str, LabelOf]] = {
     ),
     "⟨subject of x⟩": ("the subject slot of x, by the same reading", own_subject_slot),
     "⟨gap⟩": ("the slot of x that its wh-word fills: SUBJ, COMP or ARG", gap),
-    "⟨role⟩": ("the slot of x that a shared subject fills: COMP if passive, SUBJ, its preposition or ARG", lambda x, p: role(x)),
+    "⟨role⟩": (
+        "the slot of x that a shared subject fills: COMP if passive, SUBJ, its preposition or ARG",
+        lambda x, p: role(x),
+    ),
     "⟨role of p⟩": ("the slot of p that a shared subject fills", lambda x, p: role(p)),
     "⟨controlled⟩": ("the slot of x that its controller fills: COMP for a past participle, SUBJ, or ARG", controlled),
     "⟨case⟩": ("the preposition of x", lambda x, p: x.case),
@@ -151,5 +165,8 @@ LABELS: dict[str, tuple[str, LabelOf]] = {
     "⟨wh case⟩": ("the preposition of x's wh-word", lambda x, p: x.wh.case if x.wh is not None else "ARG"),
     "⟨asked⟩": ("the wh-adverb itself", lambda x, p: x.lemma),
     "⟨stranded⟩": ("the stranded preposition of x", lambda x, p: x.stranded),
-    "⟨owner⟩": ("'s if x's wh-word has *whose*, else ARG", lambda x, p: "'s" if x.wh is not None and x.wh.whose else "ARG"),
+    "⟨owner⟩": (
+        "'s if x's wh-word has *whose*, else ARG",
+        lambda x, p: "'s" if x.wh is not None and x.wh.whose else "ARG",
+    ),
 }

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from vecdcs.dcs.rules import AS_ACL, RULES, SLOT, compile_rules
-from vecdcs.dcs.tree import Tree  # noqa
+from vecdcs.dcs.rules import AS_ACL, RULES, SLOT, Rule, compile_rules
+from vecdcs.dcs.tree import Tree
 from vecdcs.dcs.words import BLANK, MERGED, Word, read_words
 from vecdcs.text.conllu import Sentence
 
@@ -13,9 +13,9 @@ from vecdcs.text.conllu import Sentence
 class Node(NamedTuple):
     """A node of a converted tree: its token, its word, and the edge to its parent.
 
-    `parent` is the position of the parent in the same list, -1 at the root; parents precede children. `label` is L at the
-    child's (this node's) end, `parent_label` is P at the parent's end, both "" at the root. In a vecUD tree the one relation is in `label` and
-    `parent_label` is "". `group` is the coordination group among siblings, 0 for none.
+    `parent` is the position of the parent in the same list, -1 at the root; parents precede children. `label` is L
+    at the child's (this node's) end, `parent_label` is P at the parent's end, both "" at the root. In a vecUD tree the
+    one relation is in `label` and `parent_label` is "". `group` is the coordination group among siblings, 0 for none.
     """
 
     token: int
@@ -28,27 +28,35 @@ class Node(NamedTuple):
 
 Labels = tuple[str, str]
 
+FUNCTION = MERGED | frozenset(["aux", "aux:pass", "cop", "det", "case", "mark", "cc", "punct", "expl", "goeswith"])
 _ROWS = compile_rules(RULES)
 _NO_EDGE = _ROWS["punct"]
 
 
 def convert(sentence: Sentence, blanks: bool = False, single: bool = False) -> list[list[Node]]:
-    """The DCS trees of a sentence. `blanks`: `_` and the wh-word of a question are blanks. `single`: keep one-node trees."""
+    """The DCS trees of a sentence.
+
+    `blanks`: `_` and the wh-word of a question are blanks. `single`: keep trees of one node.
+    """
     words = read_words(sentence, blanks)
     _connect(words)
     return _trees(words, single)
 
 
+def applied_rules(sentence: Sentence, blanks: bool = False) -> list[tuple[int, Rule]]:
+    """Which row of the table decided about each word that has a node, as its parent has."""
+    words = read_words(sentence, blanks)
+    _connect(words)
+    return [(word.id, word.rule) for word in words if word.rule is not None]
+
+
 def convert_ud(sentence: Sentence) -> list[list[Node]]:
-    """The sentence as vecUD trees: content words, the relation of each on its edge to the nearest content word above."""
+    """The sentence as vecUD trees: content words, the relation of each on the edge to its head."""
     words = read_words(sentence)
     for word in words:
         if word.pos and word.rel not in FUNCTION and word.head is not None and word.head.pos:
             word.parent, word.edge = word.head, (word.rel, "")
     return _trees(words, single=False)
-
-
-FUNCTION = MERGED | frozenset("aux aux:pass cop det case mark cc punct expl goeswith".split())
 
 
 def to_tree(nodes: list[Node]) -> Tree:
@@ -89,12 +97,11 @@ def _connect(words: list[Word]) -> None:
 
 def _labels(x: Word, p: Word, relation: str) -> Labels | None:
     """The two labels that the first row with a true condition gives, or None."""
-    for holds, label, parent_label, passive in _ROWS.get(relation, _NO_EDGE):
-        if holds(x, p):
-            break
+    _, label, parent_label, rule = next(row for row in _ROWS.get(relation, _NO_EDGE) if row[0](x, p))
+    x.rule = rule
     if label == AS_ACL:
         return _labels(x, p, "acl")
-    if passive:
+    if rule.passive:
         x.passive = True
     first = label if isinstance(label, str) else label(x, p)
     second = parent_label if isinstance(parent_label, str) else parent_label(x, p)
@@ -119,7 +126,7 @@ def _trees(words: list[Word], single: bool) -> list[list[Node]]:
     for word in words:
         if word.pos:
             _place(word, trees, placed)
-    return [tree for tree in trees if single or len(tree) > 1]
+    return [tree for tree in trees if len(tree) > 1 or (single and words[tree[0].token - 1].rel not in FUNCTION)]
 
 
 def _place(word: Word, trees: list[list[Node]], placed: dict[int, tuple[list[Node], int]]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from vecdcs.dcs.conditions import CONDITIONS, LABELS, Condition, LabelOf
+from vecdcs.text.conllu import Sentence, Token
 
 SLOT = "⟨slot⟩"
 AS_ACL = "⟨as acl⟩"
@@ -13,9 +14,10 @@ AS_ACL = "⟨as acl⟩"
 class Rule(NamedTuple):
     """One row: the first row of a relation whose condition holds gives the edge between child x and parent p.
 
-    `label` stands at the child's end, `parent_label` at the parent's; a label in ⟨…⟩ is read off the words (LABELS), and ⟨slot⟩
-    hangs the child into its parent's own slot; ⟨as acl⟩ goes on with the rows of acl. Empty labels mean: no edge. `example` is a sentence written as
-    `form[=lemma]|TAG|head|relation` words, `edge` what becomes of it: `child>parent:label|parent_label`, or `child>parent` for no edge.
+    `label` stands at the child's end, `parent_label` at the parent's; a label in ⟨…⟩ is read off the words (LABELS),
+    ⟨slot⟩ hangs the child into its parent's own slot, ⟨as acl⟩ goes on with the rows of acl. Empty: no edge.
+    `example` is a sentence written as `form[=lemma]|TAG|head|relation` words, `edge` what becomes of it:
+    `child>parent:label|parent_label`, or `child>parent` for no edge.
     """
 
     relation: str
@@ -107,11 +109,11 @@ RULES: tuple[Rule, ...] = (
     Rule("nmod:poss", "", "'s", "ARG",
          "John|NNP|3|nmod:poss 's|POS|1|case book|NN|0|root",
          "1>3:'s|ARG", "possession is a field, whatever its form (John's, his)"),
-    Rule("det", "wh blank", "ARG", "ARG",
+    Rule("det", "asked", "ARG", "ARG",
          "Which|WDT|2|det drugs=drug|NNS|5|obj did=do|VBD|5|aux Canada|NNP|5|nsubj ban|VB|0|root ?|.|5|punct",
          "1>2:ARG|ARG", "a question's determiner asks which of the noun's things it is"),
     # Adverbs and prepositional phrases
-    Rule("advmod", "wh blank", "⟨asked⟩", "ARG",
+    Rule("advmod", "asked", "⟨asked⟩", "ARG",
          "Where=where|WRB|4|advmod do|VBP|4|aux students=student|NNS|4|nsubj live|VB|0|root ?|.|4|punct",
          "1>4:where|ARG", "the wh-adverb of a question is a field at the end of what is asked for"),
     Rule("advmod", "", "ARG", "ARG",
@@ -247,30 +249,36 @@ RULES: tuple[Rule, ...] = (
          "4>1", "different kinds of words fill no common slot"),
     # No edge
     *(Rule(relation, "", "", "", example, edge, why) for relation, example, edge, why in (
-        ("aux", "He|PRP|3|nsubj will|MD|3|aux leave|VB|0|root", "2>3", "auxiliaries change time and mood, not who does what"),
-        ("aux:pass", "It|PRP|3|nsubj:pass was=be|VBD|3|aux:pass sold=sell|VBN|0|root", "2>3", "it makes the verb passive"),
+        ("aux", "He|PRP|3|nsubj will|MD|3|aux leave|VB|0|root", "2>3",
+         "auxiliaries change time and mood, not who does what"),
+        ("aux:pass", "It|PRP|3|nsubj:pass was=be|VBD|3|aux:pass sold=sell|VBN|0|root", "2>3",
+         "it makes the verb passive"),
         ("cop", "It|PRP|3|nsubj is=be|VBZ|3|cop good|JJ|0|root", "2>3", "it makes the word a predicate"),
         ("det", "all|DT|2|det drugs=drug|NNS|0|root", "1>2", "quantifiers are beyond this version of DCS"),
         ("case", "at|IN|2|case home|NN|0|root", "1>2", "it becomes the field of its word"),
         ("mark", "to|TO|2|mark leave|VB|0|root", "1>2", "it becomes the field of its clause"),
         ("fixed", "because|IN|3|case of|IN|1|fixed rain|NN|0|root", "2>1", "it is a part of the word before it"),
-        ("compound:prt", "It|PRP|2|nsubj burned=burn|VBD|0|root down|RP|2|compound:prt", "3>2", "it is a part of the verb: *burn down*"),
+        ("compound:prt", "It|PRP|2|nsubj burned=burn|VBD|0|root down|RP|2|compound:prt", "3>2",
+         "it is a part of the verb: *burn down*"),
         ("cc", "books=book|NNS|0|root and|CC|3|cc films=film|NNS|1|conj", "2>3", "coordination is expressed by groups"),
         ("goeswith", "with|IN|0|root out|RB|1|goeswith", "2>1", "the broken-off half of a word"),
         ("expl", "It|PRP|2|expl rains=rain|VBZ|0|root", "1>2", "it refers to nothing"),
         ("vocative", "John|NNP|2|vocative come|VB|0|root", "1>2", "the person spoken to takes no part in the event"),
         ("discourse", "well|RB|2|discourse come|VB|0|root", "1>2", "it takes no part in the event"),
-        ("dislocated", "John|NNP|3|dislocated he|PRP|3|nsubj left=leave|VBD|0|root", "1>3", "its pronoun already fills the slot"),
-        ("parataxis", "He|PRP|2|nsubj left=leave|VBD|0|root we|PRP|4|nsubj stayed=stay|VBD|2|parataxis", "4>2", "two sentences side by side"),
+        ("dislocated", "John|NNP|3|dislocated he|PRP|3|nsubj left=leave|VBD|0|root", "1>3",
+         "its pronoun already fills the slot"),
+        ("parataxis", "He|PRP|2|nsubj left=leave|VBD|0|root we|PRP|4|nsubj stayed=stay|VBD|2|parataxis", "4>2",
+         "two sentences side by side"),
         ("list", "John|NNP|0|root London|NNP|1|list", "2>1", "nothing says how the entries are related"),
-        ("orphan", "John|NNP|0|root tea|NN|1|orphan", "2>1", "what is left of a clause whose verb is not said: the two do not modify each other"),
+        ("orphan", "John|NNP|0|root tea|NN|1|orphan", "2>1",
+         "what is left of a clause whose verb is not said: the two do not modify each other"),
         ("reparandum", "Monday|NNP|2|reparandum Tuesday|NNP|0|root", "1>2", "the speaker took it back"),
         ("punct", "books=book|NNS|0|root .|.|1|punct", "2>1", "it has no node"),
         ("root", "Go=go|VB|0|root", "1>0", "the top of the tree"),
     )),
 )  # fmt: skip
 
-Compiled = tuple[Condition, str | LabelOf, str | LabelOf, bool]
+Compiled = tuple[Condition, str | LabelOf, str | LabelOf, Rule]
 
 
 def _label(label: str) -> str | LabelOf:
@@ -281,6 +289,16 @@ def compile_rules(rules: tuple[Rule, ...]) -> dict[str, tuple[Compiled, ...]]:
     """The table as functions: relation to rows in order."""
     rows: dict[str, list[Compiled]] = {}
     for rule in rules:
-        row = (CONDITIONS[rule.condition][1], _label(rule.label), _label(rule.parent_label), rule.passive)
+        row = (CONDITIONS[rule.condition][1], _label(rule.label), _label(rule.parent_label), rule)
         rows.setdefault(rule.relation, []).append(row)
     return {relation: tuple(compiled) for relation, compiled in rows.items()}
+
+
+def example_sentence(example: str) -> Sentence:
+    """A sentence from the short form of the table: `form[=lemma]|TAG|head|relation` words."""
+    tokens = []
+    for number, word in enumerate(example.split(), 1):
+        written, tag, head, relation = word.rsplit("|", 3)
+        form, _, lemma = written.partition("=")
+        tokens.append(Token(number, form, lemma or form, "_", tag, "_", int(head), relation))
+    return Sentence(tokens)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from functools import lru_cache
 
 PENN = frozenset(
-    "CC CD DT EX FW IN JJ JJR JJS LS MD NN NNS NNP NNPS PDT POS PRP PRP$ RB RBR RBS RP SYM TO UH VB VBD VBG VBN VBP VBZ"
-    " WDT WP WP$ WRB $ #".split()
+    "CC CD DT EX FW IN JJ JJR JJS LS MD NN NNS NNP NNPS PDT POS PRP PRP$ RB RBR RBS RP SYM TO UH VB VBD VBG "
+    "VBN VBP VBZ WDT WP WP$ WRB $ #".split()
 )
 MODALS = frozenset("can could may might must ought shall should will would".split())
 QUANTIFIERS = frozenset("some any all either neither both".split())
 NEGATIONS = frozenset("not n't never".split())
+PERSONAL = frozenset("I you he she it we they my your his her its our their".split())
 PRONOUN_NOUNS = ("thing", "body", "one", "none", "other")
 
 SIMPLE = {
@@ -30,7 +31,7 @@ SIMPLE = {
 @lru_cache(maxsize=65536)
 def penn_tag(upos: str, xpos: str, feats: str, lemma: str) -> str:
     """The Penn tag of a word; made from UPOS and FEATS where XPOS is not Penn's."""
-    if xpos in PENN:
+    if xpos in PENN and (xpos, upos) != ("POS", "ADJ"):  # some treebanks call the positive degree POS
         return xpos
     if upos in SIMPLE:
         return SIMPLE[upos]
@@ -65,7 +66,7 @@ def _pronoun_tag(feats: str, lemma: str, wh: bool) -> str:
     possessive = "Poss=Yes" in feats
     if wh:
         return "WP$" if possessive else "WP"
-    if "PronType=Prs" in feats or possessive:
+    if "PronType=Prs" in feats or possessive or lemma in PERSONAL:
         return "PRP$" if possessive else "PRP"
     if lemma == "there":
         return "EX"

@@ -4,48 +4,33 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
+from vecdcs.dcs.questions import question_words
+from vecdcs.dcs.relations import relation
 from vecdcs.dcs.tags import part_of_speech, penn_tag
 from vecdcs.text.conllu import Sentence, Token
+
+if TYPE_CHECKING:
+    from vecdcs.dcs.rules import Rule
 
 NUMERAL = "*NUMERAL*"
 BLANK = "_"
 
-# UD v1 names, and v2 names that say the same thing for our purpose.
-ALIASES = {
-    "nsubjpass": "nsubj:pass",
-    "csubjpass": "csubj:pass",
-    "dobj": "obj",
-    "auxpass": "aux:pass",
-    "mwe": "fixed",
-    "name": "flat",
-    "neg": "advmod",
-    "nmod:tmod": "obl:tmod",
-    "nmod:npmod": "obl:npmod",
-    "obl:unmarked": "obl:npmod",
-    "nmod:unmarked": "obl:npmod",
-    "nmod:desc": "compound",
-    "acl:relcl": "acl",
-    "advcl:relcl": "acl",
-}
-KEPT_SUBTYPES = frozenset(
-    "nsubj:pass nsubj:outer csubj:pass aux:pass compound:prt nmod:poss obl:tmod obl:npmod obl:agent".split()
-)
 SUBJECTS = frozenset("nsubj nsubj:pass csubj csubj:pass".split())
 NOMINAL = frozenset("nsubj nsubj:pass obj".split())
 OBLIQUE = frozenset("nmod obl obl:npmod obl:tmod".split())
 MERGED = frozenset("compound:prt fixed".split())
-CLAUSE_BREAKS = frozenset("acl advcl csubj csubj:pass parataxis".split())
 PRONOUNS = {
-    "me": "I", "my": "I", "mine": "I", "your": "you", "yours": "you", "him": "he", "his": "he", "her": "she", "hers": "she",
-    "its": "it", "us": "we", "our": "we", "ours": "we", "them": "they", "their": "they", "theirs": "they",
+    "me": "I", "my": "I", "mine": "I", "your": "you", "yours": "you", "him": "he", "his": "he",
+    "her": "she", "hers": "she", "its": "it", "us": "we", "our": "we", "ours": "we", "them": "they", "their": "they", "theirs": "they",
 }  # fmt: skip
 TIME_WORDS = frozenset(
-    "today tonight yesterday tomorrow now day night morning afternoon evening noon midnight week weekend month quarter year"
-    " decade century hour minute second moment time season spring summer autumn fall winter"
-    " monday tuesday wednesday thursday friday saturday sunday mon tue wed thu fri sat sun"
-    " january february march april may june july august september october november december"
-    " jan feb mar apr jun jul aug sep sept oct nov dec".split()
+    "today tonight yesterday tomorrow now day night morning afternoon evening noon midnight week weekend month "
+    "quarter year decade century hour minute second moment time season spring summer autumn fall winter monday "
+    "tuesday wednesday thursday friday saturday sunday mon tue wed thu fri sat sun january february march "
+    "april may june july august september october november december jan feb mar apr jun jul aug sep sept oct "
+    "nov dec".split()
 )
 
 
@@ -53,8 +38,8 @@ class Word:
     """A token with what conversion needs to know of it."""
 
     __slots__ = (
-        "aux", "case", "comp", "cop", "edge", "form", "group", "having", "head", "id", "lemma", "mark", "name", "parent",
-        "passive", "pos", "rel", "stranded", "subj", "tag", "wh", "whose",
+        "aux", "case", "comp", "cop", "edge", "form", "group", "having", "head", "id", "lemma", "mark", "name",
+        "parent", "passive", "pos", "rel", "rule", "stranded", "subj", "tag", "wh", "whose",
     )  # fmt: skip
 
     def __init__(self, token: Token, rel: str, blank: bool) -> None:
@@ -72,13 +57,7 @@ class Word:
         self.edge: tuple[str, str] | None = None  # labels at the child's and at the parent's end
         self.parent: Word | None = None
         self.group = 0
-
-
-@lru_cache(maxsize=4096)
-def relation(deprel: str) -> str:
-    """The relation by which the rules know `deprel`: v1 names renamed, other subtypes cut off."""
-    name = ALIASES.get(deprel, deprel)
-    return name if name in KEPT_SUBTYPES else name.partition(":")[0]
+        self.rule: Rule | None = None  # the row that decided
 
 
 def read_words(sentence: Sentence, blanks: bool = False) -> list[Word]:
@@ -98,31 +77,10 @@ def read_words(sentence: Sentence, blanks: bool = False) -> list[Word]:
             _flag(word, word.head)
     for word in words:
         _offer_case(word)
+    for word in words:
+        if word.rel == "acl" and word.head is not None and word.head.tag.startswith("W"):
+            _free_relative(word, word.head)
     return words
-
-
-def question_words(tokens: list[Token]) -> frozenset[int]:
-    """The wh-words that a question asks for: in its main clause, before or as its root."""
-    root = next((token.id for token in tokens if token.head == 0), 0)
-    relative = {token.head for token in tokens if relation(token.deprel) == "acl"}
-    asks = tokens[-1].form == "?" if tokens else False
-    return frozenset(
-        token.id
-        for token in tokens
-        if token.id <= root
-        and penn_tag(token.upos, token.xpos, token.feats, token.lemma) in ("WP", "WP$", "WDT", "WRB")
-        and (asks or token.id not in relative)
-        and not (token.lemma == "how" and relation(token.deprel) == "advmod" and tokens[token.head - 1].upos in ("ADJ", "ADV"))
-        and _in_main_clause(token, tokens)
-    )
-
-
-def _in_main_clause(token: Token, tokens: list[Token]) -> bool:
-    while token.head:
-        if relation(token.deprel) in CLAUSE_BREAKS:
-            return False
-        token = tokens[token.head - 1]
-    return True
 
 
 def _name(word: Word, blank: bool) -> None:
@@ -193,8 +151,22 @@ def _offer_wh(word: Word, head: Word) -> None:
 def _offer_case(word: Word) -> None:
     """Prepositions that are not `case`: stranded ones, and coordinated ones ("in and around the house")."""
     head = word.head
-    if head is None or word.pos:
-        if word.rel == "conj" and head is not None and head.tag == "IN" and head.rel in OBLIQUE and head.head and not head.case:
+    if head is None:
+        return
+    if word.pos:
+        if word.rel == "conj" and head.tag == "IN" and head.rel in OBLIQUE and not head.case:
             head.case, head.name, head.pos = lower(head.lemma), word.name, word.pos
     elif word.rel in OBLIQUE and not word.case and word.tag in ("IN", "TO", "RP"):
         head.stranded = word.name
+
+
+CLAUSE_FOR = {"nsubj": "csubj", "nsubj:pass": "csubj:pass", "nsubj:outer": "csubj", "obj": "ccomp", "advmod": "advcl"}
+
+
+def _free_relative(clause: Word, wh: Word) -> None:
+    """In "he sells what he makes" v2 hangs the clause below *what*; here, as in v1, it takes the place of *what*."""
+    clause.head, clause.rel = wh.head, CLAUSE_FOR.get(wh.rel, wh.rel)
+    clause.case, clause.wh = wh.case, wh
+    if wh.rel != "advmod":
+        wh.rel = "nsubj" if not clause.subj else "dep" if clause.comp else "obj"
+    wh.pos = ""

@@ -188,7 +188,7 @@ def _check_tree(tokens: list[Token], name: str, line: int) -> None:
     done[0] = 2
     for token in tokens:
         if token.head > count:
-            raise InputError(f"word {token.id}: head {token.head} does not exist (the sentence has {count} words)", name, line)
+            raise InputError(f"word {token.id}: expected a head from 0 to {count}, found {token.head}", name, line)
     for token in tokens:
         walk = []
         at = token.id

@@ -1,0 +1,230 @@
+"""From a pile of text to a forest: plan, work, index, manifest; interrupted anywhere, it goes on where it stopped."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from itertools import zip_longest
+from pathlib import Path
+from time import process_time
+from typing import Any, Protocol
+
+from vecdcs.corpus.forest import FORMAT, MANIFEST, PLAN, SHARDS, VERSION, Forest, shard_file
+from vecdcs.corpus.index import write_index
+from vecdcs.corpus.pieces import Bad, Job, find_sources, jobs, size_on_disk
+from vecdcs.corpus.shard import KEPT_ERRORS, Options, ShardFiles, build_shard, json_bytes
+from vecdcs.engines import local
+from vecdcs.errors import InputError
+
+ASIDE = "aside"
+COUNTED = ("sentences", "words", "trees", "nodes", "skipped")
+
+
+class Engine(Protocol):
+    """Where the work runs: gives the results of the tasks in any order."""
+
+    def __call__(self, function: Callable[[Job], ShardFiles], tasks: Iterable[Job]) -> Iterator[ShardFiles]: ...
+
+
+@dataclass
+class Progress:
+    """How far a build is: what was counted, how much of the input lies behind, CPU seconds by step."""
+
+    total: int
+    read: int = 0
+    resumed: int = 0
+    stage: str = "shards"
+    done: Counter[str] = field(default_factory=Counter)
+    seconds: dict[str, float] = field(default_factory=dict)  # of what this run did itself
+    fresh: Counter[str] = field(default_factory=Counter)  # counted by what this run did itself
+
+
+Report = dict[str, Any]
+Watch = Callable[[Progress], None]
+
+
+def build(
+    sources: Sequence[str | Path],
+    folder: str | Path,
+    options: Options = Options(),  # noqa: B008 (frozen)
+    engine: Engine = local.run,
+    watch: Watch = lambda _: None,
+) -> Forest:
+    """Build a forest, or go on with one begun by the same command."""
+    bad = Bad(options.skip_bad)
+    files = find_sources(sources, bad)
+    target = Path(folder)
+    _begin(target, _plan(files, options))
+    progress = Progress(total=sum(map(size_on_disk, files)))
+    reports = _work(target, jobs(files, options.format, options.shard_bytes, bad), options, engine, progress, watch)
+    _no_more_shards(target, len(reports))
+    manifest = _manifest(target, reports, files, options, bad, progress, watch)
+    _put(target, {MANIFEST: json_bytes(manifest)})
+    shutil.rmtree(target / ASIDE, ignore_errors=True)
+    return Forest.open(target)
+
+
+def _plan(files: list[str], options: Options) -> Report:
+    """What must be the same when a build goes on."""
+    known = [{"path": file, "bytes": size_on_disk(file)} for file in files]
+    return {"format": FORMAT, "version": VERSION, "options": asdict(options), "sources": known}
+
+
+def _begin(folder: Path, plan: Report) -> None:
+    """Write the plan, or see that it is the one this forest was begun with."""
+    try:
+        (folder / SHARDS).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot be written: {error.strerror or error}", str(folder)) from error
+    path = folder / PLAN
+    if path.is_file():
+        _compare_plans(_read_json(path), plan, str(folder))
+    elif {item.name for item in folder.iterdir()} - {SHARDS, ASIDE}:
+        raise InputError("the folder holds other files; expected a new one, or a forest begun before", str(folder))
+    else:
+        _put(folder, {PLAN: json_bytes(plan)})
+
+
+def _compare_plans(old: Report, new: Report, folder: str) -> None:
+    def changed(what: str, was: object, now: object) -> InputError:
+        advice = "use the same command to go on, or another folder"
+        return InputError(f"this forest was begun with {what} {was!r}, now it is {now!r}; {advice}", folder)
+
+    if old.get("version") != new["version"]:
+        raise changed("format version", old.get("version"), new["version"])
+    for name, now in new["options"].items():
+        if (was := old["options"].get(name)) != now:
+            raise changed(f"option {name} =", was, now)
+    before, after = ([source["path"] for source in plan["sources"]] for plan in (old, new))
+    for was, now in zip(before, after, strict=False):
+        if was != now:
+            raise changed("the input file", was, now)
+    if len(before) != len(after):
+        longer = max(before, after, key=len)[min(len(before), len(after)) :]
+        raise changed(f"{len(before)} input files, without or with", longer[0], f"{len(after)} files")
+    for was, now in zip(old["sources"], new["sources"], strict=True):
+        if was["bytes"] != now["bytes"]:
+            raise changed(f"{was['path']} of bytes", was["bytes"], now["bytes"])
+
+
+def _work(
+    folder: Path, all_jobs: Iterable[Job], options: Options, engine: Engine, progress: Progress, watch: Watch
+) -> list[Report]:
+    """Do the shards that are not there yet; the reports of all, in order."""
+    behind: dict[int, int] = {}
+
+    def unfinished() -> Iterator[Job]:
+        for job in all_jobs:
+            behind[job.shard] = job.read
+            path = folder / shard_file(job.shard, "report")
+            if not path.is_file():
+                yield job
+                continue
+            report = _read_json(path)
+            _check_unchanged(report, job)
+            progress.resumed += 1
+            _advance(progress, report, job.read)
+
+    for result in engine(partial(build_shard, options), unfinished()):
+        _put(folder, result.files)
+        report = json.loads(list(result.files.values())[-1])
+        _advance(progress, report, behind[report["shard"]])
+        _spend(progress, result.seconds)
+        progress.fresh.update({name: report[name] for name in COUNTED})
+        watch(progress)
+    return [_read_json(folder / shard_file(shard, "report")) for shard in sorted(behind)]
+
+
+def _advance(progress: Progress, report: Report, read: int) -> None:
+    progress.done.update({"shards": 1, **{name: report[name] for name in COUNTED}})
+    progress.read = max(progress.read, read)
+
+
+def _spend(progress: Progress, seconds: dict[str, float]) -> None:
+    for step, spent in seconds.items():
+        progress.seconds[step] = progress.seconds.get(step, 0.0) + spent
+
+
+def _check_unchanged(report: Report, job: Job) -> None:
+    """A finished shard must have been made of the same text."""
+    now: list[Report] = [piece.fingerprint() for piece in job.pieces]
+    for old, new in zip_longest(report["pieces"], now):
+        if old != new:
+            where: Report = old or new
+            message = "the input has changed here since the build was begun: use another folder"
+            raise InputError(message, where["source"], where["line"])
+
+
+def _no_more_shards(folder: Path, count: int) -> None:
+    if (folder / shard_file(count, "report")).exists():
+        raise InputError("the input is shorter than when this forest was begun: use another folder", str(folder))
+
+
+def _manifest(
+    folder: Path, reports: list[Report], files: list[str], options: Options, bad: Bad, progress: Progress, watch: Watch
+) -> Report:
+    """Write the index, and say what the forest holds."""
+    if not sum(report["nodes"] for report in reports):
+        raise InputError("no trees in the input: expected sentences with at least two content words", ", ".join(files))
+    digests: dict[str, Report] = {}
+    for report in reports:
+        digests.update(report["files"])
+    progress.stage = "index"
+    watch(progress)
+    digests |= _index(folder, reports, progress)
+    errors = [str(error) for error in bad.errors] + [error for report in reports for error in report["errors"]]
+    totals = {name: sum(report[name] for report in reports) for name in COUNTED}
+    totals["skipped"] += len(bad.errors)
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "options": asdict(options),
+        "sources": files,
+        "totals": {"shards": len(reports), **totals},
+        "errors": errors[:KEPT_ERRORS],
+        "shards": [{name: report[name] for name in COUNTED} for report in reports],
+        "files": digests,
+    }
+
+
+def _index(folder: Path, reports: list[Report], progress: Progress) -> dict[str, Report]:
+    start = process_time()
+    aside = folder / ASIDE
+    aside.mkdir(exist_ok=True)
+    names = write_index(folder, [report["sentences"] for report in reports], aside)
+    for name in names:
+        (aside / name).replace(folder / name)
+    _spend(progress, {"index": process_time() - start})
+    return {name: _digest(folder / name) for name in names}
+
+
+def _digest(path: Path) -> Report:
+    with path.open("rb") as stream:
+        return {"bytes": path.stat().st_size, "sha256": hashlib.file_digest(stream, "sha256").hexdigest()}
+
+
+def _put(folder: Path, files: dict[str, bytes]) -> None:
+    """Write files aside, then rename them into place, in their order."""
+    aside = folder / ASIDE
+    aside.mkdir(exist_ok=True)
+    for name, data in files.items():
+        path = aside / f"{os.getpid()}.{Path(name).name}"
+        with path.open("wb") as stream:
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
+        path.replace(folder / name)
+
+
+def _read_json(path: Path) -> Report:
+    try:
+        value: Report = json.loads(path.read_bytes())
+    except ValueError as error:
+        raise InputError(f"not valid JSON: {error}", str(path)) from error
+    return value

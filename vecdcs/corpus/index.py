@@ -1,0 +1,190 @@
+"""What a forest knows as a whole: its words and fields with their weights, and the edges table that DuckDB queries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import accumulate, islice
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from vecdcs.corpus.flat import FlatTrees, IntArray
+from vecdcs.corpus.forest import EDGES, FIELDS, WORDS, flat_trees, read_table, shard_file
+from vecdcs.corpus.shard import CHILD_IN_PARENT, PARENT_IN_CHILD
+from vecdcs.corpus.weights import field_totals, path_weights, word_totals
+
+MEMORY = "400MB"
+UNIT = 1 << 20  # weights are added up as whole numbers of 1/UNIT, so that no order of adding changes a bit
+SHARDS_AT_ONCE = 16
+ROW_GROUP = 1 << 16
+
+COUNTS_SCHEMA = pa.schema([("kind", pa.int8()), ("item", pa.string()), ("count", pa.int64()), ("weight", pa.int64())])
+EDGES_SCHEMA = pa.schema(
+    [
+        ("word", pa.int32()),
+        ("label", pa.int16()),
+        ("other_label", pa.int16()),
+        ("other", pa.int32()),
+        ("sentence", pa.int32()),
+        ("node", pa.int32()),
+        ("other_node", pa.int32()),
+        ("isa", pa.bool_()),
+    ]
+)
+WORD, FIELD = 0, 1
+
+
+def write_index(folder: Path, sentences: Sequence[int], aside: Path) -> list[str]:
+    """Write the lists and the edges table into `aside`, from the shards in `folder` with so many sentences each."""
+    with _database(aside) as database:
+        _write_lists(database, folder, len(sentences), aside)
+        _write_edges(database, folder, sentences, aside)
+    return [WORDS, FIELDS, EDGES]
+
+
+@contextmanager
+def _database(aside: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """DuckDB in memory, spilling to disk beyond its share."""
+    spill = aside / "spill"
+    settings: dict[str, Any] = {"memory_limit": MEMORY, "temp_directory": str(spill), "threads": 1}
+    with duckdb.connect(":memory:", config=settings) as database:
+        yield database
+
+
+def _write_lists(database: duckdb.DuckDBPyConnection, folder: Path, shards: int, aside: Path) -> None:
+    """words.parquet and fields.parquet: every item with its number of nodes (edge ends) and its weight, by name."""
+    counts = pa.RecordBatchReader.from_batches(COUNTS_SCHEMA, _counts(folder, shards))
+    database.register("counts", counts)
+    database.execute(
+        "CREATE TABLE totals AS SELECT kind, item, sum(count)::BIGINT AS count, sum(weight)::BIGINT AS weight "
+        "FROM counts GROUP BY kind, item"
+    )
+    database.unregister("counts")
+    for kind, name, file in ((WORD, "word", WORDS), (FIELD, "field", FIELDS)):
+        rows = database.sql(f"SELECT item AS {name}, count, weight FROM totals WHERE kind = {kind} ORDER BY item")
+        table = rows.to_arrow_table()
+        weight = pc.divide(table["weight"].cast(pa.float64()), float(UNIT))
+        table = pa.table({name: table[name].cast(pa.string()), "count": table["count"], "weight": weight})
+        pq.write_table(table, aside / file, compression="zstd", row_group_size=ROW_GROUP)
+    database.execute("DROP TABLE totals")
+
+
+def _counts(folder: Path, shards: int) -> Iterator[pa.RecordBatch]:
+    """Of every shard, its words and fields with their counts and weights."""
+    for shard in range(shards):
+        names = OwnNumbers()
+        trees = flat_trees(read_table(folder / shard_file(shard, "nodes")), names)
+        weights = path_weights(trees)
+        size = len(names.words)
+        yield _count_batch(WORD, names.words, trees.word, word_totals(trees, weights, size))
+        size = len(names.fields)
+        ends = np.concatenate([trees.label, trees.parent_label])
+        yield _count_batch(FIELD, list(names.fields), ends[ends >= 0], field_totals(trees, weights, size))
+
+
+def _count_batch(kind: int, items: list[str], used: IntArray, weight: NDArray[np.float64]) -> pa.RecordBatch:
+    kinds = np.full(len(items), kind, np.int8)
+    count = np.bincount(used, minlength=len(items))
+    units = np.rint(weight * UNIT).astype(np.int64)
+    columns = [pa.array(kinds), pa.array(items, pa.string()), pa.array(count), pa.array(units)]
+    return pa.record_batch(columns, COUNTS_SCHEMA)
+
+
+@dataclass
+class OwnNumbers:
+    """Numbers words and fields as they come."""
+
+    words: list[str] = field(default_factory=list)
+    fields: dict[str, int] = field(default_factory=dict)
+
+    def word_ids(self, words: Iterable[str]) -> IntArray:
+        self.words = list(words)
+        return np.arange(len(self.words), dtype=np.int32)
+
+    def field_ids(self, fields: Iterable[str]) -> IntArray:
+        numbers = [self.fields.setdefault(name, len(self.fields)) if name else -1 for name in fields]
+        return np.array(numbers, np.int32)
+
+
+@dataclass(frozen=True)
+class ListNumbers:
+    """Numbers words and fields by their place in the forest's lists."""
+
+    words: pa.Array
+    fields: pa.Array
+
+    def word_ids(self, words: Iterable[str]) -> IntArray:
+        return _places(words, self.words)
+
+    def field_ids(self, fields: Iterable[str]) -> IntArray:
+        return _places(fields, self.fields)
+
+
+def _places(items: Iterable[str], all_items: pa.Array) -> IntArray:
+    """The place of each item, -1 for the empty label."""
+    places = pc.index_in(pa.array(items, pa.string()), value_set=all_items)
+    numbers: IntArray = pc.fill_null(places, -1).to_numpy(zero_copy_only=False)
+    return numbers
+
+
+def _write_edges(database: duckdb.DuckDBPyConnection, folder: Path, sentences: Sequence[int], aside: Path) -> None:
+    """edges.parquet: every edge from both of its ends, sorted: a query reads only the row groups of its words."""
+    lists = [read_table(aside / file)[name].combine_chunks() for file, name in ((WORDS, "word"), (FIELDS, "field"))]
+    numbers = ListNumbers(*lists)
+    database.register("unsorted", pa.RecordBatchReader.from_batches(EDGES_SCHEMA, _edges(folder, sentences, numbers)))
+    order = ", ".join(EDGES_SCHEMA.names)
+    rows = database.sql(f"SELECT {order} FROM unsorted ORDER BY {order}")
+    reader = rows.to_arrow_reader(ROW_GROUP)
+    with pq.ParquetWriter(aside / EDGES, EDGES_SCHEMA, compression="zstd", compression_level=6) as writer:
+        for batch in _regrouped(reader):
+            writer.write_table(batch, row_group_size=ROW_GROUP)
+    database.unregister("unsorted")
+
+
+def _regrouped(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """The same rows in groups of exactly ROW_GROUP, whatever sizes they came in."""
+    held: list[pa.RecordBatch] = []
+    for batch in batches:
+        held.append(batch)
+        if sum(len(part) for part in held) >= ROW_GROUP:
+            table = pa.Table.from_batches(held).cast(EDGES_SCHEMA)
+            full = len(table) - len(table) % ROW_GROUP
+            yield table.slice(0, full)
+            held = table.slice(full).to_batches()
+    if held:
+        yield pa.Table.from_batches(held).cast(EDGES_SCHEMA)
+
+
+def _edges(folder: Path, sentences: Sequence[int], numbers: ListNumbers) -> Iterator[pa.RecordBatch]:
+    """The edges of all shards, a few shards at a time (finding the place of a word costs by the call)."""
+    first = list(accumulate(sentences, initial=0))
+    shards = iter(range(len(sentences)))
+    while group := list(islice(shards, SHARDS_AT_ONCE)):
+        tables = [read_table(folder / shard_file(shard, "nodes")) for shard in group]
+        offset = np.repeat([first[shard] for shard in group], [len(table) for table in tables])
+        nodes = pa.concat_tables(tables)
+        trees = flat_trees(nodes, numbers)
+        yield from _both_ends(trees, nodes["sentence"].to_numpy() + offset, nodes["isa"].to_numpy()).to_batches(1 << 16)
+
+
+def _both_ends(trees: FlatTrees, sentence: Any, isa: Any) -> pa.Table:
+    """Every edge as two rows: from the child and from the parent."""
+    child = np.flatnonzero(trees.parent >= 0)
+    parent = trees.parent[child]
+    starts = np.flatnonzero(np.diff(sentence, prepend=-1))
+    place = np.arange(len(sentence)) - np.repeat(starts, np.diff(starts, append=len(sentence)))
+    lower, upper = trees.label[child], trees.parent_label[child]
+    up = (trees.word[child], lower, upper, trees.word[parent], sentence[child], place[child], place[parent])
+    down = (trees.word[parent], upper, lower, trees.word[child], sentence[child], place[parent], place[child])
+    instance = isa[child] & PARENT_IN_CHILD > 0, isa[child] & CHILD_IN_PARENT > 0
+    arrays = [np.concatenate(pair) for pair in (*zip(up, down, strict=True), instance)]
+    columns = [pa.array(array).cast(type) for array, type in zip(arrays, EDGES_SCHEMA.types, strict=True)]
+    return pa.table(columns, EDGES_SCHEMA)

@@ -1,0 +1,244 @@
+"""One shard: pieces of raw text in, the bytes of its files out; nothing else is touched, so it can run anywhere."""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from hashlib import sha256
+from itertools import islice
+from time import process_time
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from vecdcs.corpus.forest import NODES_SCHEMA, SENTENCES_SCHEMA, shard_file
+from vecdcs.corpus.pieces import Bad, Format, Job, Piece, conllu_blocks, paragraphs
+from vecdcs.dcs.convert import Node, convert, convert_ud
+from vecdcs.errors import InputError
+from vecdcs.text.conllu import Sentence, parse_conllu
+
+if TYPE_CHECKING:
+    from vecdcs.text.parser import Parser
+
+BATCH = 512
+KEPT_ERRORS = 20
+CHILD_IN_PARENT, PARENT_IN_CHILD = 1, 2
+
+# Which relations say that one noun names a member of the class that the other one names, where the edge is (ARG, ARG):
+# "thalidomide is a drug", "thalidomide, a drug", "the drug thalidomide".
+INSTANCE_RELATIONS = {
+    "nsubj": CHILD_IN_PARENT,
+    "appos": CHILD_IN_PARENT | PARENT_IN_CHILD,
+    "compound": PARENT_IN_CHILD,
+    "nmod:desc": PARENT_IN_CHILD,
+}
+# And which fields do: "drugs such as thalidomide".
+INSTANCE_FIELDS = {"such as": CHILD_IN_PARENT, "including": CHILD_IN_PARENT}
+
+
+@dataclass(frozen=True)
+class Options:
+    """Everything that decides the bytes of a forest, beside its input."""
+
+    parser: str = "english"
+    ud: bool = False
+    format: Format = "auto"
+    shard_bytes: int = 1 << 20
+    skip_bad: bool = False
+
+
+class ShardFiles(NamedTuple):
+    """The files of a finished shard by name, the report last; and the CPU seconds each step took."""
+
+    files: dict[str, bytes]
+    seconds: dict[str, float]
+
+
+class Where(NamedTuple):
+    source: str
+    line: int
+
+
+@dataclass
+class Rows:
+    """The columns of a shard while they grow."""
+
+    texts: list[str] = field(default_factory=list)
+    sources: list[str] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
+    words: int = 0
+    trees: int = 0
+    nodes: list[Node] = field(default_factory=list)
+    sizes: list[int] = field(default_factory=list)  # nodes of each sentence
+    relations: list[str] = field(default_factory=list)
+
+    def add(self, sentence: Sentence, where: Where, trees: list[list[Node]]) -> None:
+        tokens = sentence.tokens
+        before = len(self.nodes)
+        for tree in trees:
+            self.nodes += tree
+            self.relations += [tokens[node.token - 1].deprel for node in tree]
+        self.sizes.append(len(self.nodes) - before)
+        self.texts.append(sentence.text)
+        self.sources.append(where.source)
+        self.lines.append(where.line)
+        self.words += len(tokens)
+        self.trees += len(trees)
+
+
+def build_shard(options: Options, job: Job) -> ShardFiles:
+    """Parse, convert and write one shard."""
+    seconds = dict.fromkeys(("parse", "convert", "write"), 0.0)
+    bad = Bad(options.skip_bad)
+    rows = Rows()
+    make = convert_ud if options.ud else convert
+    parsed = _sentences(job, options, bad)
+    start = process_time()
+    while batch := list(islice(parsed, BATCH)):
+        seconds["parse"] += (middle := process_time()) - start
+        for sentence, where in batch:
+            rows.add(sentence, where, make(sentence))
+        seconds["convert"] += (start := process_time()) - middle
+    seconds["parse"] += (middle := process_time()) - start
+    files = _files(job, rows, bad)
+    seconds["write"] += process_time() - middle
+    return ShardFiles(files, seconds)
+
+
+def _sentences(job: Job, options: Options, bad: Bad) -> Iterator[tuple[Sentence, Where]]:
+    """The sentences of a job in order, runs of text pieces going to the parser together."""
+    texts: list[Piece] = []
+    for piece in job.pieces:
+        if piece.kind != "conllu":
+            texts.append(piece)
+            continue
+        yield from _parsed(texts, options, bad)
+        texts = []
+        yield from _read(piece, bad)
+    yield from _parsed(texts, options, bad)
+
+
+def _read(piece: Piece, bad: Bad) -> Iterator[tuple[Sentence, Where]]:
+    """The sentences of a piece of CoNLL-U."""
+    for block, line in conllu_blocks(piece, bad):
+        try:
+            found = parse_conllu(block, piece.source)
+        except InputError as error:
+            bad.report(InputError(error.message, piece.source, line + (error.line or 1) - 1))
+            continue
+        for sentence in found:
+            yield sentence, Where(piece.source, line)
+
+
+def _parsed(pieces: list[Piece], options: Options, bad: Bad) -> Iterator[tuple[Sentence, Where]]:
+    """The sentences of pieces of text, each with the place of its paragraph."""
+    if pieces:
+        place = Placing(pieces, bad)
+        for sentence in _parser(options.parser).parse(place.texts()):
+            yield sentence, place.of(sentence.text)
+
+
+@lru_cache(maxsize=1)
+def _parser(name: str) -> Parser:
+    from vecdcs.text.parser import load_parser
+
+    return load_parser(name)
+
+
+class Placing:
+    """Hands paragraphs to a parser and finds out which of them each sentence that comes back is from.
+
+    A parser reads ahead and keeps the order, so a sentence is in the paragraph of the one before it or in a later one.
+    """
+
+    def __init__(self, pieces: Iterable[Piece], bad: Bad) -> None:
+        self.pieces, self.bad = pieces, bad
+        self.handed: deque[tuple[str, Where]] = deque()
+        self.offset = 0
+
+    def texts(self) -> Iterator[str]:
+        """The paragraphs, with single spaces."""
+        for piece in self.pieces:
+            for text, line in paragraphs(piece, self.bad):
+                self.handed.append((" ".join(text.split()), Where(piece.source, line)))
+                yield self.handed[-1][0]
+
+    def of(self, sentence: str) -> Where:
+        """The place of the next sentence; one that was changed by the parser stays where the one before it was."""
+        offset = self.offset
+        for passed, (text, where) in enumerate(self.handed):
+            at = text.find(sentence, offset)
+            if at >= 0:
+                self.offset = at + len(sentence)
+                for _ in range(passed):
+                    self.handed.popleft()
+                return where
+            offset = 0
+        return self.handed[0][1]
+
+
+def _files(job: Job, rows: Rows, bad: Bad) -> dict[str, bytes]:
+    tables = {"sentences": _sentence_table(rows), "nodes": _node_table(rows)}
+    files = {shard_file(job.shard, what): parquet_bytes(table) for what, table in tables.items()}
+    digests = {name: {"bytes": len(data), "sha256": sha256(data).hexdigest()} for name, data in files.items()}
+    report = {
+        "shard": job.shard,
+        "pieces": [piece.fingerprint() for piece in job.pieces],
+        "sentences": len(rows.texts),
+        "words": rows.words,
+        "trees": rows.trees,
+        "nodes": len(rows.nodes),
+        "skipped": len(bad.errors),
+        "errors": [str(error) for error in bad.errors[:KEPT_ERRORS]],
+        "files": digests,
+    }
+    files[shard_file(job.shard, "report")] = json_bytes(report)
+    return files
+
+
+def _sentence_table(rows: Rows) -> pa.Table:
+    source = pa.array(rows.sources, pa.string()).dictionary_encode()
+    return pa.table([pa.array(rows.texts, pa.string()), source, pa.array(rows.lines, pa.int64())], SENTENCES_SCHEMA)
+
+
+def _node_table(rows: Rows) -> pa.Table:
+    token, word, parent, label, parent_label, group = zip(*rows.nodes, strict=True) if rows.nodes else ((),) * 6
+    sentence = np.repeat(np.arange(len(rows.sizes), dtype=np.int32), rows.sizes)
+    names = [pa.array(column, pa.string()).dictionary_encode() for column in (word, label, parent_label)]
+    numbers = [pa.array(column, pa.int32()) for column in (token, parent, group)]
+    isa = pa.array(_instances(rows.nodes, rows.relations), pa.int8())
+    columns = [pa.array(sentence), numbers[0], names[0], numbers[1], names[1], names[2], numbers[2], isa]
+    return pa.table(columns, NODES_SCHEMA)
+
+
+def _instances(nodes: list[Node], relations: list[str]) -> np.ndarray[tuple[int], np.dtype[np.int8]]:
+    """For each node whether it and its parent are said to be a class and its member."""
+    isa = np.zeros(len(nodes), np.int8)
+    root = 0
+    for at, (_, word, parent, label, parent_label, _) in enumerate(nodes):
+        if parent < 0:
+            root = at
+        elif parent_label == "ARG" and word.endswith("/N") and nodes[root + parent].word.endswith("/N"):
+            if label == "ARG":
+                isa[at] = INSTANCE_RELATIONS.get(relations[at], 0)
+            else:
+                isa[at] = INSTANCE_FIELDS.get(label, 0)
+    return isa
+
+
+def parquet_bytes(table: pa.Table) -> bytes:
+    """The table as Parquet: the same bytes for the same rows."""
+    sink = pa.BufferOutputStream()
+    pq.write_table(table, sink, compression="zstd", compression_level=6, write_statistics=False)
+    data: bytes = sink.getvalue().to_pybytes()
+    return data
+
+
+def json_bytes(value: object) -> bytes:
+    """Readable JSON: the same bytes for the same value."""
+    return (json.dumps(value, ensure_ascii=False, indent=1) + "\n").encode("utf-8", "surrogateescape")

@@ -75,6 +75,11 @@ def quote(word: str) -> str:
     """A word or field as it is written: in quotes only where needed."""
     if _BARE.fullmatch(word) and word.isprintable() and not word.startswith("'"):
         return word
+    return quoted(word)
+
+
+def quoted(word: str) -> str:
+    """A word in quotes, with escapes for what would end them or not be seen."""
     return '"' + "".join(map(_escape, word)) + '"'
 
 
@@ -176,11 +181,11 @@ def _quoted(text: str, start: int) -> tuple[str, int]:
         piece = _PIECE.match(text, at)
         code = int(piece[1], 16) if piece and piece[1] else 0
         if not piece or code > 0x10FFFF:
-            raise NotationError(text, at + 1, r'an escape: \" \\ \n \r \t or \u{hex}')
+            raise NotationError(text, at + 1, r"an escape: \" \\ \n \r \t or \u{hex}")
         pieces.append(ESCAPES[piece[2]] if piece[2] else chr(code) if piece[1] else piece[0])
         at = piece.end()
     if at == len(text):
-        raise NotationError(text, at + 1, f'a closing quote for the one in column {start + 1}')
+        raise NotationError(text, at + 1, f"a closing quote for the one in column {start + 1}")
     return "".join(pieces), at + 1
 
 
@@ -341,9 +346,9 @@ def _excerpt(text: str, column: int, around: int = 40) -> str:
     lead, tail = "…" if first else "", "…" if column - 1 + around < len(text) else ""
     shown = "".join(char if char.isprintable() else "·" for char in before)
     rest = "".join(char if char.isprintable() else "·" for char in after)
-    return f"{lead}{shown}{rest}{tail}\n  {' ' * (len(lead) + _width(shown))}^"
+    return f"{lead}{shown}{rest}{tail}\n  {' ' * (len(lead) + text_width(shown))}^"
 
 
-def _width(text: str) -> int:
+def text_width(text: str) -> int:
     """The columns of a terminal that a text takes."""
-    return sum(0 if combining(char) else 2 if east_asian_width(char) in "WF" else 1 for char in text)
+    return sum(0 if combining(char) else 2 if east_asiantext_width(char) in "WF" else 1 for char in text)

@@ -96,7 +96,9 @@ class Tree:
         rows: list[Row] = [(1, self.word, -1, "", "", 0)]
         for parent, at, edge in self.edges():
             if self._grouped_upward(at):
-                raise VecdcsError("a list of nodes cannot say that an upward edge is in a group; re-root the tree first")
+                raise VecdcsError(
+                    "a list of nodes cannot say that an upward edge is in a group; re-root the tree first"
+                )
             group = numbers.setdefault((parent, edge.group), len(numbers) + 1) if edge.group else 0
             rows.append((at + 1, edge.tree.word, parent, edge.label, edge.parent_label, group))
         return rows

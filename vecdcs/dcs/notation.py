@@ -351,4 +351,4 @@ def _excerpt(text: str, column: int, around: int = 40) -> str:
 
 def text_width(text: str) -> int:
     """The columns of a terminal that a text takes."""
-    return sum(0 if combining(char) else 2 if east_asiantext_width(char) in "WF" else 1 for char in text)
+    return sum(0 if combining(char) else 2 if east_asian_width(char) in "WF" else 1 for char in text)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from html import escape
 from typing import NamedTuple
 
-from vecdcs.dcs.notation import quote, text_width
+from vecdcs.dcs.notation import text_width, visible
 from vecdcs.dcs.tree import BLANK, Child, Place, Tree
 
 INK, FAINT, LINE, NEGATED = "#1f2933", "#5b6b7b", "#8593a3", "#c0392b"
@@ -65,7 +65,7 @@ def to_svg(tree: Tree) -> str:
 
 
 def _name(tree: Tree) -> str:
-    return "|" if tree.alternatives else quote(tree.word)
+    return "|" if tree.alternatives else visible(tree.word)
 
 
 def _is_last(tree: Tree, place: Place) -> bool:
@@ -91,7 +91,7 @@ def _labels(tree: Tree) -> dict[int, Labels]:
 
 
 def _marked(label: str, group: int) -> str:
-    return quote(label) + (f"{{{group}}}" if group else "")
+    return visible(label) + (f"{{{group}}}" if group else "")
 
 
 def _slots(tree: Tree, labels: dict[int, Labels]) -> list[float]:
@@ -127,7 +127,7 @@ def _opening(name: str, width: float, height: float) -> Iterator[str]:
     title = escape(_short(name, 1000))
     yield (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
-        f'viewBox="0 0 {width:.0f} {height:.0f}" style="max-width:100%;height:auto" role="img" aria-label="{title}" '
+        f'viewBox="0 0 {width:.0f} {height:.0f}" style="max-width:100%" role="img" aria-label="{title}" '
         f'font-family="Helvetica, Arial, sans-serif" text-anchor="middle">'
     )
     yield f"<title>{title}</title>"
@@ -152,24 +152,17 @@ def _pills(spot: Spot, edge: Labels) -> Iterator[str]:
 def _pill(label: str, spot: Spot, group: int) -> str:
     fill = GROUP_FILLS[(group - 1) % len(GROUP_FILLS)] if group else LABEL_FILL
     shape = _rectangle(spot, _pill_width(label), PILL, f'rx="8" fill="{fill}" stroke="{LINE}" stroke-width="0.8"')
-    return shape + _text(escape(_short(label)), Spot(spot.x, spot.y + 12.5), LABEL_SIZE, FAINT)
+    return shape + _text(label, Spot(spot.x, spot.y + 12.5), LABEL_SIZE, FAINT)
 
 
 def _box(tree: Tree, spot: Spot) -> str:
-    """A word with its part of speech in a fainter tone; a blank and a union look different."""
+    """A word; a blank and a union look different."""
     name = _name(tree)
     fill = BLANK_FILL if tree.word == BLANK or tree.alternatives else WORD_FILL
     style = f'rx="{15 if tree.alternatives else 7}" fill="{fill}" stroke="{FAINT}" stroke-width="1.2"'
     dashes = ' stroke-dasharray="4 3"' if tree.word == BLANK else ""
-    text = _text(_faint_tag(name), Spot(spot.x, spot.y + 20), WORD_SIZE, INK)
+    text = _text(name, Spot(spot.x, spot.y + 20), WORD_SIZE, INK)
     return f"<g><title>{escape(name)}</title>{_rectangle(spot, _box_width(tree), BOX, style + dashes)}{text}</g>"
-
-
-def _faint_tag(name: str) -> str:
-    word, slash, tag = _short(name).rpartition("/")
-    if not word:
-        return escape(_short(name))
-    return f'{escape(word)}<tspan fill="{FAINT}">{escape(slash + tag)}</tspan>'
 
 
 def _rectangle(spot: Spot, width: float, height: float, style: str) -> str:
@@ -177,7 +170,7 @@ def _rectangle(spot: Spot, width: float, height: float, style: str) -> str:
 
 
 def _text(content: str, spot: Spot, size: int, fill: str) -> str:
-    return f'<text x="{spot.x:.1f}" y="{spot.y:.1f}" font-size="{size}" fill="{fill}">{content}</text>'
+    return f'<text x="{spot.x:.1f}" y="{spot.y:.1f}" font-size="{size}" fill="{fill}">{escape(_short(content))}</text>'
 
 
 def _box_width(tree: Tree) -> float:

@@ -83,6 +83,11 @@ def quoted(word: str) -> str:
     return '"' + "".join(map(_escape, word)) + '"'
 
 
+def visible(text: str) -> str:
+    """A word or field as a picture shows it: without quotes, but with nothing unprintable."""
+    return "".join(char if char.isprintable() else _escape(char) for char in text) or '""'
+
+
 def _escape(char: str) -> str:
     if char in UNESCAPES:
         return UNESCAPES[char]

@@ -48,7 +48,7 @@ def test_every_path_is_sampled_as_often_as_its_weight(ud: bool) -> None:
     walks, epochs = prepare(trees), 4000
     seen: Counter[Signature] = Counter()
     for epoch in range(epochs):
-        seen.update(signatures(sample(walks, starts(walks.weight, stream(1, epoch)), stream(2, epoch))))
+        seen.update(signatures(sample(walks, starts(walks.node["weight"], stream(1, epoch)), stream(2, epoch))))
     assert set(seen) <= set(expected)
     expectation = np.array([expected[key] * epochs for key in expected])
     counts = np.array([seen[key] for key in expected])
@@ -69,7 +69,7 @@ def test_expected_counts_are_exact_by_conditional_probabilities() -> None:
         counts = Counter(signatures(paths))
         assert set(counts) <= set(mine)
         total = sum(mine.values())
-        assert total == pytest.approx(walks.weight[node])
+        assert total == pytest.approx(walks.node["weight"][node])
         for key, weight in mine.items():
             p = weight / total
             assert abs(counts[key] / draws - p) < 5 * np.sqrt(p * (1 - p) / draws) + 1e-9
@@ -78,7 +78,7 @@ def test_expected_counts_are_exact_by_conditional_probabilities() -> None:
 def test_upward_edges_come_first_and_are_counted() -> None:
     trees = random_trees(np.random.default_rng(2), 20, ud=True)
     walks = prepare(trees)
-    paths = sample(walks, starts(walks.weight, stream(3)), stream(4))
+    paths = sample(walks, starts(walks.node["weight"], stream(3)), stream(4))
     for i in range(len(paths.first)):
         steps = paths.steps[i, : paths.length[i]] % 2
         assert steps.tolist() == sorted(steps.tolist())
@@ -88,16 +88,16 @@ def test_upward_edges_come_first_and_are_counted() -> None:
 def test_walks_end_at_the_cap() -> None:
     trees = random_trees(np.random.default_rng(2), 50, largest=30)
     walks = prepare(trees)
-    nodes = starts(walks.weight, stream(3))
+    nodes = starts(walks.node["weight"], stream(3))
     assert sample(walks, nodes, stream(4)).length.max() > 4
     assert sample(walks, nodes, stream(4), 2).length.max() == 4
 
 
 def test_same_key_same_paths_and_shuffled_starts() -> None:
     walks = prepare(random_trees(np.random.default_rng(2), 200))
-    nodes = starts(walks.weight, stream(9, 0))
-    assert nodes.tolist() == starts(walks.weight, stream(9, 0)).tolist()
-    assert nodes.tolist() != starts(walks.weight, stream(9, 1)).tolist()
+    nodes = starts(walks.node["weight"], stream(9, 0))
+    assert nodes.tolist() == starts(walks.node["weight"], stream(9, 0)).tolist()
+    assert nodes.tolist() != starts(walks.node["weight"], stream(9, 1)).tolist()
     assert np.mean(np.diff(nodes) > 0) == pytest.approx(0.5, abs=0.1)
     once, again = (sample(walks, nodes, stream(1)) for _ in range(2))
     assert signatures(once) == signatures(again)

@@ -15,19 +15,22 @@ from vecdcs.learn.chance import number, uniform
 LONGEST = 32
 
 
-class Walks(NamedTuple):
-    """A forest made ready for walking: its arrays, its children lists and its weights."""
+# A node's numbers lie side by side, in one cache line: a walk starts anywhere in the forest and reads few nodes.
+NODE = np.dtype(
+    {
+        "names": ["up", "down", "weight", "word", "parent", "label", "parent_label", "group", "child", "child_end"],
+        "formats": ["f8", "f8", "f8", "i4", "i4", "i4", "i4", "i4", "i4", "i4"],
+        "itemsize": 64,
+    },
+    align=True,
+)
 
-    word: IntArray
-    parent: IntArray
-    label: IntArray
-    parent_label: IntArray
-    group: IntArray
-    child_start: NDArray[np.int64]
-    child: IntArray
-    up: NDArray[np.float64]
-    down: NDArray[np.float64]
-    weight: NDArray[np.float64]
+
+class Walks(NamedTuple):
+    """A forest made ready for walking: the children of node n are children[node[n].child : node[n].child_end]."""
+
+    node: NDArray[np.void]
+    children: IntArray
 
 
 class Paths(NamedTuple):
@@ -48,18 +51,12 @@ class Paths(NamedTuple):
 def prepare(trees: FlatTrees) -> Walks:
     """Weigh a forest and lay out what a walk needs."""
     weights = path_weights(trees)
-    return Walks(
-        trees.word,
-        trees.parent,
-        trees.label,
-        trees.parent_label,
-        trees.group,
-        weights.children.start,
-        weights.children.node,
-        weights.up,
-        weights.down,
-        weights.word,
-    )
+    node = np.zeros(len(trees.word), NODE)
+    for name in ("word", "parent", "label", "parent_label", "group"):
+        node[name] = getattr(trees, name)
+    node["up"], node["down"], node["weight"] = weights.up, weights.down, weights.word
+    node["child"], node["child_end"] = weights.children.start[:-1], weights.children.start[1:]
+    return Walks(node, weights.children.node)
 
 
 @njit(cache=True, nogil=True)
@@ -89,7 +86,7 @@ def sample(walks: Walks, nodes: IntArray, key: np.uint64, longest: int = LONGEST
     steps = np.empty((count, 2 * longest), np.int32)
     for i in range(count):
         end, length[i], ups[i] = _walk(walks, nodes[i], number(key, i), longest, steps[i])
-        first[i], last[i] = walks.word[nodes[i]], walks.word[end]
+        first[i], last[i] = walks.node[nodes[i]].word, walks.node[end].word
     return Paths(first, last, length, ups, steps)
 
 
@@ -101,38 +98,38 @@ def _walk(walks: Walks, node: int, key: np.uint64, longest: int, steps: IntArray
     crossed are 1 (stop) plus the mean over the ways on.
     """
     length, ups, edges = 0, 0, 0
-    rest = uniform(key, 0) * walks.weight[node]
-    upwards = rest < walks.up[node]
+    rest = uniform(key, 0) * walks.node[node].weight
+    upwards = rest < walks.node[node].up
     came_from = node
     while True:
         if upwards:
-            came_from, node = node, walks.parent[node]
-            length = _add(walks.label[came_from], walks.parent_label[came_from], steps, length)
+            came_from, node = node, walks.node[node].parent
+            length = _add_up(walks.node[came_from].label, walks.node[came_from].parent_label, steps, length)
             ups += 1
-            rest = uniform(key, edges + 1) * walks.up[came_from] - 1.0
+            rest = uniform(key, edges + 1) * walks.node[came_from].up - 1.0
         else:
-            node = _child(walks, node, came_from, rest - (walks.up[node] if edges == ups else 0.0))
+            node = _child(walks, node, came_from, rest - (walks.node[node].up if edges == ups else 0.0))
             came_from = node
-            length = _add_down(walks.parent_label[node], walks.label[node], steps, length)
-            rest = uniform(key, edges + 1) * walks.down[node] - 1.0
+            length = _add_down(walks.node[node].parent_label, walks.node[node].label, steps, length)
+            rest = uniform(key, edges + 1) * walks.node[node].down - 1.0
         edges += 1
         if rest < 0.0 or edges == longest:
             return node, length, ups
         rest *= _ways_on(walks, node, came_from)
-        upwards = came_from != node and rest < walks.up[node]
+        upwards = came_from != node and rest < walks.node[node].up
 
 
 @njit(cache=True, nogil=True)
 def _ways_on(walks: Walks, node: int, came_from: int) -> int:
     """The number of ways on; `came_from` is a child if the walk came up, the node itself if it came down."""
-    ways = int(walks.child_start[node + 1] - walks.child_start[node])
+    ways = int(walks.node[node].child_end - walks.node[node].child)
     if came_from == node:
         return ways
-    ways += int(walks.parent[node] >= 0)
-    if walks.group[came_from] == 0:
+    ways += int(walks.node[node].parent >= 0)
+    if walks.node[came_from].group == 0:
         return ways - 1
-    for i in range(walks.child_start[node], walks.child_start[node + 1]):
-        ways -= int(walks.group[walks.child[i]] == walks.group[came_from])
+    for i in range(walks.node[node].child, walks.node[node].child_end):
+        ways -= int(walks.node[walks.children[i]].group == walks.node[came_from].group)
     return ways
 
 
@@ -140,19 +137,19 @@ def _ways_on(walks: Walks, node: int, came_from: int) -> int:
 def _child(walks: Walks, node: int, came_from: int, rest: float) -> int:
     """The allowed child in whose share of the weights `rest` falls."""
     chosen = -1
-    for i in range(walks.child_start[node], walks.child_start[node + 1]):
-        child = walks.child[i]
-        if came_from != node and (child == came_from or 0 < walks.group[child] == walks.group[came_from]):
+    for i in range(walks.node[node].child, walks.node[node].child_end):
+        child = walks.children[i]
+        if came_from != node and (child == came_from or 0 < walks.node[child].group == walks.node[came_from].group):
             continue
         chosen = child
-        rest -= walks.down[child]
+        rest -= walks.node[child].down
         if rest < 0.0:
             break
     return chosen
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _add(near: int, far: int, steps: IntArray, length: int) -> int:
+def _add_up(near: int, far: int, steps: IntArray, length: int) -> int:
     """Up an edge: M of the label at the near end, and the inverse of that at the far end (none in a vecUD tree)."""
     steps[length] = 2 * near
     if far < 0:

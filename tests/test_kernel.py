@@ -1,0 +1,164 @@
+"""The grouped kernel agrees with the path-by-path reference, and the reference with finite differences."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from random_forest import random_trees
+
+from vecdcs.learn import reference
+from vecdcs.learn.batches import Kinds, dcs_kinds, marginals, no_kinds, shared_noise, ud_kinds, with_noise
+from vecdcs.learn.chance import stream
+from vecdcs.learn.kernel import NONE, Chains, Gradient, Noise, Objective, Parameters, gradient, room
+from vecdcs.learn.paths import prepare, sample, starts
+
+WORDS, FIELDS, LONGEST, DIM = 12, 5, 4, 7
+CASES = {
+    "full, tied": (dcs_kinds(LONGEST), True, False),
+    "full, pair": (dcs_kinds(LONGEST), False, False),
+    "ud, tied": (ud_kinds(LONGEST), True, True),
+    "ud, pair": (ud_kinds(LONGEST), False, True),
+    "no matrix": (no_kinds(), True, False),
+}
+NOISES = {"shared": (0, 6), "private": (3, 0), "both": (2, 4)}
+
+
+def parameters(rng: np.random.Generator, tied: bool) -> Parameters:
+    matrices = FIELDS if tied else 2 * FIELDS
+    made = [rng.normal(0, 0.6, shape) for shape in ((WORDS, DIM), (WORDS, DIM), (matrices, DIM, DIM))]
+    return Parameters(*(array.astype(np.float32) for array in made), tied)
+
+
+def batch(kinds: Kinds, ud: bool, private: int, shared: int, seed: int = 1) -> tuple[Chains, Noise]:
+    rng = np.random.default_rng(seed)
+    walks = prepare(random_trees(rng, 8, WORDS, FIELDS, ud))
+    paths = sample(walks, starts(walks.node["weight"], stream(seed))[:60], stream(seed, 1), LONGEST)
+    shares = marginals(rng.random(WORDS), rng.random(FIELDS), 0.75, 1.0)
+    return with_noise(paths, kinds, shares, private, stream(seed, 2)), shared_noise(
+        kinds, shares, shared, stream(seed, 3)
+    )
+
+
+def summed(model: Parameters, out: Gradient) -> reference.Sums:
+    """The kernel's rows and pairs of rows, added up as the reference adds them."""
+    sums = tuple(np.zeros(array.shape) for array in model[:3])
+    for word, row in zip(out.query_word, out.query, strict=True):
+        sums[0][word] += row if word != NONE else 0
+    for word, row in zip(out.answer_word, out.answer, strict=True):
+        sums[1][word] += row if word != NONE else 0
+    for step, left, right in zip(out.step, out.left, out.right, strict=True):
+        if step != NONE:
+            reference.add_outer(sums[2], model, int(step), left.astype(float), right.astype(float))
+    return sums[0], sums[1], sums[2]
+
+
+@pytest.mark.parametrize("shift", [0.0, 1.5])
+@pytest.mark.parametrize("noise_name", NOISES)
+@pytest.mark.parametrize("case", CASES)
+def test_kernel_agrees_with_reference(case: str, noise_name: str, shift: float) -> None:
+    kinds, tied, ud = CASES[case]
+    private, shared = NOISES[noise_name]
+    model = parameters(np.random.default_rng(0), tied)
+    chains, noise = batch(kinds, ud, private, shared)
+    objective = Objective(shift, 1.0, 0.7, 0.0)
+    out = room(len(chains.first), private, shared, len(kinds.parent) - 1, DIM)
+    loss = gradient(model, chains, noise, objective, out)
+    expected_loss, expected = reference.batch_gradient(model, chains, noise, objective)
+    for mine, theirs in zip(summed(model, out), expected, strict=True):
+        np.testing.assert_allclose(mine, theirs, atol=2e-4 * max(1.0, np.abs(theirs).max()))
+    assert any(np.abs(part).max() > 0.1 for part in expected)
+    assert loss == pytest.approx(expected_loss, rel=1e-4)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_reference_agrees_with_finite_differences(case: str) -> None:
+    """Every vector by its true derivative; each matrix by that of the one place where it is updated."""
+    kinds, tied, ud = CASES[case]
+    model = parameters(np.random.default_rng(4), tied)
+    model = Parameters(*(array.astype(np.float64) for array in model[:3]), tied)
+    chains, noise = batch(kinds, ud, 2, 3)
+    objective = Objective(0.4, 1.0, 0.5, 0.0)
+    checks = 0
+    for i in range(12):
+        sums = tuple(np.zeros(array.shape) for array in model[:3])
+        reference.path_gradient(model, chains, noise, objective, i, (sums[0], sums[1], sums[2]))
+        for which in (0, 1):
+            direction = np.random.default_rng(i).normal(size=model[which].shape)
+            numeric = _difference(
+                lambda moved, i=i: _value(moved, chains, noise, objective, i), model, which, direction
+            )
+            assert numeric == pytest.approx(float((sums[which] * direction).sum()), rel=1e-5, abs=1e-7)
+        direction = np.random.default_rng(i).normal(size=model.matrix.shape)
+        numeric = _difference(
+            lambda moved, i=i: _value(model, chains, noise, objective, i, updated=moved), model, 2, direction
+        )
+        assert numeric == pytest.approx(float((sums[2] * direction).sum()), rel=1e-5, abs=1e-7)
+        checks += abs(numeric) > 1e-4
+    assert checks > 6 or len(kinds.parent) == 1
+
+
+def _difference(value, model: Parameters, which: int, direction: np.ndarray) -> float:
+    """The derivative of the value along a direction of one parameter array."""
+    step = 1e-6
+    up, down = (
+        model._replace(**{Parameters._fields[which]: model[which] + sign * step * direction}) for sign in (1, -1)
+    )
+    return (value(up) - value(down)) / (2 * step)
+
+
+def _value(
+    model: Parameters, chains: Chains, noise: Noise, objective: Objective, i: int, updated: Parameters | None = None
+) -> float:
+    """The objective of one path; the matrices on both sides of the boundary are taken from `updated`."""
+    updated = updated or model
+    target = chains.steps[i, : chains.boundary[i]].tolist()
+    reached = model.query[chains.first[i]] @ reference.product(model, target[:-1])
+    reached = reached @ reference.product(updated, target[-1:])
+    total = 0.0
+    for steps, word, weight in reference.contexts(chains, noise, objective, i):
+        onward = reference.product(updated, steps[:1]) @ reference.product(model, steps[1:]) @ model.answer[word]
+        total += reference.objective_value(float(reached @ onward), weight, objective)
+    return total
+
+
+def test_clipping_shortens_rows_and_outer_products() -> None:
+    kinds, tied, ud = CASES["full, pair"]
+    model = parameters(np.random.default_rng(0), tied)
+    chains, noise = batch(kinds, ud, 3, 0)
+    free, clipped = (room(len(chains.first), 3, 0, 0, DIM) for _ in range(2))
+    gradient(model, chains, noise, Objective(0.0, 1.0, 1.0, 0.0), free)
+    gradient(model, chains, noise, Objective(0.0, 1.0, 1.0, 0.5), clipped)
+    before, after = np.linalg.norm(free.query, axis=1), np.linalg.norm(clipped.query, axis=1)
+    assert before.max() > 0.6
+    np.testing.assert_allclose(after, np.minimum(before, 0.5), rtol=1e-5)
+    used = free.step != NONE
+    before, after = (np.linalg.norm(g.left, axis=1) * np.linalg.norm(g.right, axis=1) for g in (free, clipped))
+    assert before[used].max() > 0.6
+    np.testing.assert_allclose(after[used], np.minimum(before, 0.5)[used], rtol=1e-4)
+
+
+@pytest.mark.parametrize("ud", [False, True])
+def test_noise_keeps_the_directions_of_the_context(ud: bool) -> None:
+    kinds = ud_kinds(LONGEST) if ud else dcs_kinds(LONGEST)
+    chains, noise = batch(kinds, ud, 2, 3)
+    for i in range(len(chains.first)):
+        assert 1 <= chains.boundary[i] < chains.length[i] or (chains.length[i] == 1 and chains.boundary[i] == 0)
+        directions = chains.steps[i, chains.boundary[i] : chains.length[i]] % 2
+        shared = reference.shared_chain(noise, int(chains.kind[i]), 0)
+        assert [step % 2 for step in shared] == directions.tolist()
+        for j in np.flatnonzero(chains.owner == i):
+            assert (chains.steps[j, chains.boundary[i] : chains.length[i]] % 2).tolist() == directions.tolist()
+
+
+def test_boundaries_are_uniform_and_noise_follows_its_shares() -> None:
+    walks = prepare(random_trees(np.random.default_rng(1), 400, WORDS, FIELDS))
+    paths = sample(walks, starts(walks.node["weight"], stream(1)), stream(1, 1), LONGEST)
+    weights = np.array([4.0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 16.0])
+    shares = marginals(weights, np.ones(FIELDS), 0.5, 1.0)
+    chains = with_noise(paths, dcs_kinds(LONGEST), shares, 4, stream(5))
+    of_six = chains.boundary[chains.length == 6]
+    counts = np.bincount(of_six, minlength=6)[1:]
+    assert ((counts - len(of_six) / 5) ** 2 / (len(of_six) / 5)).sum() < 25
+    words = np.bincount(chains.last[len(paths.first) :], minlength=WORDS)
+    assert words[[1, 3, 4, 5, 6, 7, 8, 9, 10]].sum() == 0
+    np.testing.assert_allclose(words[[0, 2, 11]] / words.sum(), np.array([2, 1, 4]) / 7, atol=0.02)

@@ -1,0 +1,421 @@
+"""The gradient of a batch of paths: at each place of the path one matrix product for all that need the same matrix.
+
+The model gives a path the score v_x A_1 ... A_p · u_y. Noise replaces everything after the boundary b, so the score is
+reached · onward with reached = v_x A_1 ... A_b and onward = A_b+1 ... A_p u_y. Only v_x, u_y, the noise words' u_z,
+A_b, A_b+1 and the first matrix of each noise chain have gradients, as in section 4 of the paper. `reference.py` says
+the same for one path at a time.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from vecdcs.corpus.flat import IntArray
+
+Rows = NDArray[np.float32]
+
+NONE = -1
+LOSS_CHAINS = 8
+
+
+class Parameters(NamedTuple):
+    """Query and answer vectors, and matrices: one a field if tied (its transpose is the inverse), else M, M^-1."""
+
+    query: Rows
+    answer: Rows
+    matrix: Rows
+    tied: bool
+
+
+class Chains(NamedTuple):
+    """Paths to learn from, and the private noise of each.
+
+    Path i runs from `first[i]` over the matrices `steps[i, :length[i]]`, of which the first `boundary[i]` are the
+    target. Chain j goes on from the target of path `owner[j]` over `steps[j, boundary:length]` to `last[j]`; chains 0,
+    1, 2 ... are the paths themselves, those from len(first) on are noise. `kind[i]` is the kind of shared noise.
+    """
+
+    first: IntArray
+    length: IntArray
+    boundary: IntArray
+    kind: IntArray
+    last: IntArray
+    owner: IntArray
+    steps: IntArray
+
+
+class Noise(NamedTuple):
+    """Noise chains shared by all paths of a kind, each kind one matrix longer than the kind `parent` it goes on from.
+
+    Kind 0 has no matrix, only the words; `steps[kind]` are the first matrices of its chains; parents precede.
+    """
+
+    word: IntArray
+    parent: IntArray
+    steps: IntArray
+
+
+class Objective(NamedTuple):
+    """What is maximised: log σ(s - shift) + weight * sum over noise of log σ(shift - s); gradients cut to `clip`."""
+
+    shift: float
+    private_weight: float
+    shared_weight: float
+    clip: float
+
+
+class Gradient(NamedTuple):
+    """Where a batch leaves its gradient: rows for words, and pairs of rows whose outer products are for matrices.
+
+    A word or step of -1 marks a row without meaning.
+    """
+
+    query_word: IntArray
+    query: Rows
+    answer_word: IntArray
+    answer: Rows
+    step: IntArray
+    left: Rows
+    right: Rows
+
+
+def room(paths: int, private: int, shared: int, kinds: int, dim: int) -> Gradient:
+    """Room for the gradient of so many paths, each with private noise, and of shared noise of so many kinds."""
+    chains = paths * (1 + private)
+    pairs = paths + chains + shared * kinds
+    words = chains + shared
+    return Gradient(
+        np.full(paths, NONE, np.int32),
+        np.empty((paths, dim), np.float32),
+        np.full(words, NONE, np.int32),
+        np.empty((words, dim), np.float32),
+        np.full(pairs, NONE, np.int32),
+        np.empty((pairs, dim), np.float32),
+        np.empty((pairs, dim), np.float32),
+    )
+
+
+@njit(cache=True, nogil=True)
+def gradient(model: Parameters, chains: Chains, noise: Noise, objective: Objective, out: Gradient) -> float:
+    """Fill `out` with the gradient of a batch; returns (an estimate of) the loss, summed over its paths."""
+    paths, count = len(chains.first), len(chains.last)
+    out.query_word[:], out.answer_word[:], out.step[:] = NONE, NONE, NONE
+    reached, left = _reach(model, chains)
+    onward, right = _onward(model, chains)
+    back = np.zeros_like(reached)
+    loss = 0.0
+    if len(noise.word):
+        loss += _against_shared(model, chains, noise, objective, reached, back, out)
+    forth = np.empty_like(onward)
+    loss += _against_private(chains, objective, reached, onward, right, back, forth)
+    _keep_pairs(chains, left, back, reached, right, out)
+    _through_target(model, chains, back)
+    _through_context(model, chains, forth)
+    out.query_word[:paths], out.answer_word[:count] = chains.first, chains.last
+    out.query[:paths], out.answer[:count] = back, forth
+    if objective.clip > 0.0:
+        _clip(out, objective.clip)
+    return loss
+
+
+@njit(cache=True, nogil=True)
+def _reach(model: Parameters, chains: Chains) -> tuple[Rows, Rows]:
+    """v_x A_1 ... A_b for every path, and the same without A_b."""
+    rows = _take(model.query, chains.first)
+    left = np.empty_like(rows)
+    which, steps = np.empty(len(rows), np.int32), np.empty(len(rows), np.int32)
+    for place in range(chains.boundary.max()):
+        active = 0
+        for i in range(len(rows)):
+            if chains.boundary[i] > place:
+                which[active], steps[active] = i, chains.steps[i, place]
+                active += 1
+            if chains.boundary[i] == place + 1:
+                _copy(rows, i, left, i)
+        _multiply(model, rows, which[:active], steps[:active], False)
+    return rows, left
+
+
+@njit(cache=True, nogil=True)
+def _onward(model: Parameters, chains: Chains) -> tuple[Rows, Rows]:
+    """A_b+1 ... A_p u_y for every chain, and the same without A_b+1."""
+    rows = _take(model.answer, chains.last)
+    right = np.empty_like(rows)
+    which, steps = np.empty(len(rows), np.int32), np.empty(len(rows), np.int32)
+    for place in range((chains.length - chains.boundary).max()):
+        active = 0
+        for j in range(len(rows)):
+            tail = chains.length[chains.owner[j]] - chains.boundary[chains.owner[j]]
+            if tail > place:
+                which[active], steps[active] = j, chains.steps[j, chains.length[chains.owner[j]] - 1 - place]
+                active += 1
+            if tail == place + 1:
+                _copy(rows, j, right, j)
+        _multiply(model, rows, which[:active], steps[:active], True)
+    return rows, right
+
+
+@njit(cache=True, nogil=True)
+def _through_target(model: Parameters, chains: Chains, rows: Rows) -> None:
+    """From the boundary back to v_x: A_1 ... A_b applied to the gradient at the boundary."""
+    which, steps = np.empty(len(rows), np.int32), np.empty(len(rows), np.int32)
+    for place in range(chains.boundary.max()):
+        active = 0
+        for i in range(len(rows)):
+            if chains.boundary[i] > place:
+                which[active], steps[active] = i, chains.steps[i, chains.boundary[i] - 1 - place]
+                active += 1
+        _multiply(model, rows, which[:active], steps[:active], True)
+
+
+@njit(cache=True, nogil=True)
+def _through_context(model: Parameters, chains: Chains, rows: Rows) -> None:
+    """From the boundary on to u_y: the gradient at the boundary times A_b+1 ... A_p."""
+    which, steps = np.empty(len(rows), np.int32), np.empty(len(rows), np.int32)
+    for place in range((chains.length - chains.boundary).max()):
+        active = 0
+        for j in range(len(rows)):
+            boundary = chains.boundary[chains.owner[j]]
+            if chains.length[chains.owner[j]] - boundary > place:
+                which[active], steps[active] = j, chains.steps[j, boundary + place]
+                active += 1
+        _multiply(model, rows, which[:active], steps[:active], False)
+
+
+@njit(cache=True, nogil=True)
+def _against_private(
+    chains: Chains, objective: Objective, reached: Rows, onward: Rows, right: Rows, back: Rows, forth: Rows
+) -> float:
+    """Scores of the paths and of their private noise; `back` and `forth` get the gradients at the boundary."""
+    loss, shift = 0.0, np.float32(objective.shift)
+    for j in range(len(onward)):
+        i = chains.owner[j]
+        score = -shift
+        for k in range(reached.shape[1]):
+            score += reached[i, k] * onward[j, k]
+        if j == i:
+            share = 1.0 / (1.0 + np.exp(score))
+            loss += np.log1p(np.exp(-abs(score))) + max(-score, 0.0)
+        else:
+            share = -objective.private_weight / (1.0 + np.exp(-score))
+            loss += objective.private_weight * (np.log1p(np.exp(-abs(score))) + max(score, 0.0))
+        factor = np.float32(share)
+        for k in range(reached.shape[1]):
+            back[i, k] += factor * onward[j, k]
+            forth[j, k] = factor * reached[i, k]
+            right[j, k] *= factor
+    return loss
+
+
+@njit(cache=True, nogil=True)
+def _against_shared(
+    model: Parameters, chains: Chains, noise: Noise, objective: Objective, reached: Rows, back: Rows, out: Gradient
+) -> float:
+    """Scores against shared noise: per kind one product for the scores and one for each side of the gradient."""
+    chain, needed = _noise_chains(model, chains, noise)
+    grown = np.zeros_like(chain)
+    order, begin = _sorted(chains.kind, len(noise.parent))
+    rows = _take(reached, order)
+    pulled = np.empty_like(rows)
+    score = np.empty((len(order), len(noise.word)), np.float32)
+    for kind in range(len(noise.parent)):
+        some = slice(begin[kind], begin[kind + 1])
+        if begin[kind] < begin[kind + 1]:
+            np.dot(rows[some], chain[kind].T, score[some])
+    loss = _noise_shares(score, objective)
+    for kind in range(len(noise.parent)):
+        some = slice(begin[kind], begin[kind + 1])
+        if begin[kind] < begin[kind + 1]:
+            np.dot(score[some], chain[kind], pulled[some])
+            np.dot(score[some].T, rows[some], grown[kind])
+    for j in range(len(order)):
+        _copy(pulled, j, back, order[j])
+    _keep_noise(model, chains, noise, chain, grown, needed, begin, out)
+    return loss
+
+
+@njit(cache=True, nogil=True)
+def _noise_chains(model: Parameters, chains: Chains, noise: Noise) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+    """The noise chains of every kind in use, each one product from its parent's."""
+    kinds, count = len(noise.parent), len(noise.word)
+    needed = np.zeros(kinds, np.bool_)
+    for i in range(len(chains.kind)):
+        needed[chains.kind[i]] = True
+    for kind in range(kinds - 1, 0, -1):
+        needed[noise.parent[kind]] |= needed[kind]
+    everyone = np.arange(count).astype(np.int32)
+    chain = np.empty((kinds, count, model.query.shape[1]), np.float32)
+    chain[0] = _take(model.answer, noise.word)
+    for kind in range(1, kinds):
+        if needed[kind]:
+            chain[kind] = chain[noise.parent[kind]]
+            _multiply(model, chain[kind], everyone, noise.steps[kind], True)
+    return chain, needed
+
+
+@njit(cache=True, nogil=True)
+def _keep_noise(
+    model: Parameters,
+    chains: Chains,
+    noise: Noise,
+    chain: NDArray[np.float32],
+    grown: NDArray[np.float32],
+    needed: NDArray[np.bool_],
+    begin: NDArray[np.int64],
+    out: Gradient,
+) -> None:
+    """Gradients of the first noise matrix of each kind, and through all of them those of the noise words."""
+    kinds, count = len(noise.parent), len(noise.word)
+    everyone = np.arange(count).astype(np.int32)
+    at = len(chains.first) + len(chains.last)
+    for kind in range(kinds - 1, 0, -1):
+        if begin[kind] < begin[kind + 1]:
+            place = at + (kind - 1) * count
+            out.step[place : place + count] = noise.steps[kind]
+            out.right[place : place + count] = chain[noise.parent[kind]]
+    # `grown` becomes the sum over a kind and its descendants, but only its own part is the matrix's.
+    for kind in range(kinds - 1, 0, -1):
+        if needed[kind]:
+            place = at + (kind - 1) * count
+            out.left[place : place + count] = grown[kind]
+    for kind in range(kinds - 1, 0, -1):
+        if needed[kind]:
+            _multiply(model, grown[kind], everyone, noise.steps[kind], False)
+            grown[noise.parent[kind]] += grown[kind]
+    place = len(chains.last)
+    out.answer_word[place : place + count] = noise.word
+    out.answer[place : place + count] = grown[0]
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _noise_shares(score: Rows, objective: Objective) -> float:
+    """Turn scores in place into -weight σ(s - shift); the loss is estimated from the first few chains of each path."""
+    shift, weight = np.float32(objective.shift), np.float32(objective.shared_weight)
+    log2e, one = np.float32(1.4426950408889634), np.float32(1.0)
+    power = np.empty(score.shape[1], np.int32)
+    scale = power.view(np.float32)
+    seen = min(LOSS_CHAINS, score.shape[1])
+    loss = 0.0
+    for i in range(score.shape[0]):
+        row = score[i]
+        for j in range(seen):
+            above = float(row[j] - shift)
+            loss += np.log1p(np.exp(-abs(above))) + max(above, 0.0)
+        for j in range(len(row)):
+            # exp(shift - s) as 2^whole * 2^part, the first by its bits, the second by its Taylor series around 1/2.
+            exponent = min(max((shift - row[j]) * log2e, np.float32(-126.0)), np.float32(126.0))
+            whole = np.floor(exponent)
+            t = (exponent - whole - np.float32(0.5)) * np.float32(0.6931471805599453)
+            t2 = t * t
+            even = one + t2 * (np.float32(1 / 2) + t2 * (np.float32(1 / 24) + t2 * np.float32(1 / 720)))
+            odd = t * (one + t2 * (np.float32(1 / 6) + t2 * np.float32(1 / 120)))
+            power[j] = (np.int32(whole) + np.int32(127)) << np.int32(23)
+            row[j] = (even + odd) * np.float32(1.4142135623730951)
+        for j in range(len(row)):
+            row[j] = one / (one + row[j] * scale[j])
+        for j in range(len(row)):
+            row[j] *= -weight
+    return float(loss * objective.shared_weight * score.shape[1] / seen)
+
+
+@njit(cache=True, nogil=True)
+def _keep_pairs(chains: Chains, left: Rows, back: Rows, reached: Rows, right: Rows, out: Gradient) -> None:
+    """The two rows whose outer product is the gradient of A_b, and those of every chain's A_b+1."""
+    paths = len(chains.first)
+    for i in range(paths):
+        if chains.boundary[i] > 0:
+            out.step[i] = chains.steps[i, chains.boundary[i] - 1]
+            _copy(left, i, out.left, i)
+            _copy(back, i, out.right, i)
+    for j in range(len(chains.last)):
+        i = chains.owner[j]
+        if chains.length[i] > chains.boundary[i]:
+            out.step[paths + j] = chains.steps[j, chains.boundary[i]]
+            _copy(reached, i, out.left, paths + j)
+            _copy(right, j, out.right, paths + j)
+
+
+@njit(cache=True, nogil=True)
+def _clip(out: Gradient, limit: float) -> None:
+    """Shorten what is longer than the limit: rows for words, and outer products."""
+    for i in range(len(out.query_word)):
+        _shorten(out.query, i, limit)
+    for i in range(len(out.answer_word)):
+        _shorten(out.answer, i, limit)
+    for i in range(len(out.step)):
+        if out.step[i] != NONE:
+            length = _length(out.left, i)
+            _shorten(out.right, i, limit / max(length, 1e-12))
+
+
+@njit(cache=True, nogil=True)
+def _length(rows: Rows, i: int) -> float:
+    total = np.float32(0.0)
+    for k in range(rows.shape[1]):
+        total += rows[i, k] * rows[i, k]
+    return float(np.sqrt(total))
+
+
+@njit(cache=True, nogil=True)
+def _shorten(rows: Rows, i: int, limit: float) -> None:
+    length = _length(rows, i)
+    if length > limit:
+        factor = np.float32(limit / length)
+        for k in range(rows.shape[1]):
+            rows[i, k] *= factor
+
+
+@njit(cache=True, nogil=True)
+def _multiply(model: Parameters, rows: Rows, which: IntArray, steps: IntArray, back: bool) -> None:
+    """rows[which[j]] times the matrix of steps[j] (its transpose, if back): grouped by matrix, one product each."""
+    kinds = model.matrix.shape[0] * (2 if model.tied else 1)
+    order, begin = _sorted(steps, kinds)
+    gathered = np.empty((len(which), rows.shape[1]), np.float32)
+    product = np.empty_like(gathered)
+    for j in range(len(which)):
+        _copy(rows, which[order[j]], gathered, j)
+    for step in range(kinds):
+        some = slice(begin[step], begin[step + 1])
+        if begin[step] == begin[step + 1]:
+            continue
+        matrix = model.matrix[step // 2 if model.tied else step]
+        if (model.tied and step % 2 == 1) != back:
+            np.dot(gathered[some], matrix.T, product[some])
+        else:
+            np.dot(gathered[some], matrix, product[some])
+    for j in range(len(which)):
+        _copy(product, j, rows, which[order[j]])
+
+
+@njit(cache=True, nogil=True)
+def _sorted(keys: IntArray, kinds: int) -> tuple[IntArray, NDArray[np.int64]]:
+    """Stable counting sort: places in order of their key, and where each key begins."""
+    begin = np.zeros(kinds + 1, np.int64)
+    for key in keys:
+        begin[key + 1] += 1
+    for key in range(kinds):
+        begin[key + 1] += begin[key]
+    place = begin[:-1].copy()
+    order = np.empty(len(keys), np.int32)
+    for i in range(len(keys)):
+        order[place[keys[i]]] = i
+        place[keys[i]] += 1
+    return order, begin
+
+
+@njit(cache=True, nogil=True)
+def _take(rows: Rows, which: IntArray) -> Rows:
+    taken = np.empty((len(which), rows.shape[1]), np.float32)
+    for i in range(len(which)):
+        _copy(rows, which[i], taken, i)
+    return taken
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _copy(source: Rows, i: int, target: Rows, j: int) -> None:
+    for k in range(source.shape[1]):
+        target[j, k] = source[i, k]

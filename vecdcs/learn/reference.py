@@ -1,0 +1,101 @@
+"""The gradient of section 4 for one path at a time, as short as can be: what kernel.py must agree with."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vecdcs.learn.kernel import Chains, Noise, Objective, Parameters
+
+Array = NDArray[np.float64]
+Sums = tuple[Array, Array, Array]
+
+
+def matrix(model: Parameters, step: int) -> Array:
+    """The matrix of a step: M of field f for 2f, its inverse for 2f + 1."""
+    if model.tied:
+        return np.asarray(model.matrix[step // 2].T if step % 2 else model.matrix[step // 2], np.float64)
+    return np.asarray(model.matrix[step], np.float64)
+
+
+def product(model: Parameters, steps: list[int]) -> Array:
+    """A_1 ... A_n."""
+    result = np.eye(model.query.shape[1])
+    for step in steps:
+        result = result @ matrix(model, step)
+    return result
+
+
+def shared_chain(noise: Noise, kind: int, k: int) -> list[int]:
+    """The matrices of the k-th shared noise chain of a kind."""
+    steps = []
+    while kind > 0:
+        steps.append(int(noise.steps[kind, k]))
+        kind = int(noise.parent[kind])
+    return steps
+
+
+def contexts(chains: Chains, noise: Noise, objective: Objective, i: int) -> list[tuple[list[int], int, float]]:
+    """All a path is scored with: matrices from the boundary on, last word, and weight (0 marks the path itself)."""
+    begin, end = chains.boundary[i], chains.length[i]
+    mine = [j for j in range(len(chains.last)) if chains.owner[j] == i]
+    found = [
+        (chains.steps[j, begin:end].tolist(), int(chains.last[j]), objective.private_weight if j != i else 0.0)
+        for j in mine
+    ]
+    for k in range(len(noise.word)):
+        found.append((shared_chain(noise, int(chains.kind[i]), k), int(noise.word[k]), objective.shared_weight))
+    return found
+
+
+def objective_value(score: float, weight: float, objective: Objective) -> float:
+    """log σ(s - shift) for the path itself (weight 0), weight * log σ(shift - s) for noise."""
+    signed = score - objective.shift if weight == 0.0 else objective.shift - score
+    return float(-np.logaddexp(0.0, -signed)) * (weight or 1.0)
+
+
+def slope(score: float, weight: float, objective: Objective) -> float:
+    """The derivative of `objective_value` by the score."""
+    sigma = 1.0 / (1.0 + np.exp(objective.shift - score))
+    return float(1.0 - sigma if weight == 0.0 else -weight * sigma)
+
+
+def add_outer(sums: Array, model: Parameters, step: int, left: Array, right: Array) -> None:
+    """Add the gradient left^T right of a step's matrix, transposed where the matrix is."""
+    if model.tied:
+        sums[step // 2] += np.outer(right, left) if step % 2 else np.outer(left, right)
+    else:
+        sums[step] += np.outer(left, right)
+
+
+def path_gradient(model: Parameters, chains: Chains, noise: Noise, objective: Objective, i: int, sums: Sums) -> float:
+    """Add one path's gradient to the sums for query vectors, answer vectors and matrices; returns its loss."""
+    target = chains.steps[i, : chains.boundary[i]].tolist()
+    before = model.query[chains.first[i]] @ product(model, target[:-1])
+    reached = model.query[chains.first[i]] @ product(model, target)
+    back = np.zeros_like(reached)
+    loss = 0.0
+    for steps, word, weight in contexts(chains, noise, objective, i):
+        onward = product(model, steps) @ model.answer[word]
+        score = float(reached @ onward)
+        share = slope(score, weight, objective)
+        loss -= objective_value(score, weight, objective)
+        back += share * onward
+        sums[1][word] += share * (reached @ product(model, steps))
+        if steps:
+            add_outer(sums[2], model, steps[0], reached, share * (product(model, steps[1:]) @ model.answer[word]))
+    sums[0][chains.first[i]] += product(model, target) @ back
+    if target:
+        add_outer(sums[2], model, target[-1], before, back)
+    return loss
+
+
+def batch_gradient(model: Parameters, chains: Chains, noise: Noise, objective: Objective) -> tuple[float, Sums]:
+    """The summed gradient of a batch, path by path."""
+    sums = (
+        np.zeros(model.query.shape, np.float64),
+        np.zeros(model.answer.shape, np.float64),
+        np.zeros(model.matrix.shape, np.float64),
+    )
+    loss = sum(path_gradient(model, chains, noise, objective, i, sums) for i in range(len(chains.first)))
+    return loss, sums

@@ -36,8 +36,9 @@ class Engine(Protocol):
 class Progress:
     """How far a build is: what was counted, how much of the input lies behind, CPU seconds by step."""
 
-    total: int
+    total: int = 0
     read: int = 0
+    read_before: int = 0  # of `read`, what earlier runs had done
     resumed: int = 0
     stage: str = "shards"
     done: Counter[str] = field(default_factory=Counter)
@@ -55,15 +56,19 @@ def build(
     options: Options = Options(),  # noqa: B008 (frozen)
     engine: Engine = local.run,
     watch: Watch = lambda _: None,
+    progress: Progress | None = None,
 ) -> Forest:
-    """Build a forest, or go on with one begun by the same command."""
+    """Build a forest, or go on with one begun by the same command; `watch` sees the progress after every shard."""
     bad = Bad(options.skip_bad)
     files = find_sources(sources, bad)
     target = Path(folder)
     _begin(target, _plan(files, options))
-    progress = Progress(total=sum(map(size_on_disk, files)))
+    progress = progress or Progress()
+    progress.total = sum(map(size_on_disk, files))
     reports = _work(target, jobs(files, options.format, options.shard_bytes, bad), options, engine, progress, watch)
     _no_more_shards(target, len(reports))
+    if progress.resumed == len(reports) and (target / MANIFEST).is_file():
+        return Forest.open(target)
     manifest = _manifest(target, reports, files, options, bad, progress, watch)
     _put(target, {MANIFEST: json_bytes(manifest)})
     shutil.rmtree(target / ASIDE, ignore_errors=True)
@@ -129,6 +134,7 @@ def _work(
             report = _read_json(path)
             _check_unchanged(report, job)
             progress.resumed += 1
+            progress.read_before = job.read
             _advance(progress, report, job.read)
 
     for result in engine(partial(build_shard, options), unfinished()):

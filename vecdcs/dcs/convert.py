@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from vecdcs.dcs.rules import AS_ACL, RULES, SLOT, Rule, compile_rules
-from vecdcs.dcs.tree import Tree
-from vecdcs.dcs.words import BLANK, MERGED, Word, read_words
+from vecdcs.dcs.tree import BLANK, Tree
+from vecdcs.dcs.words import MERGED, Word, read_words
 from vecdcs.text.conllu import Sentence
 
 

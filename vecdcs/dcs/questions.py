@@ -27,7 +27,10 @@ def _asks(token: Token, tokens: list[Token]) -> bool:
 
 def _measures(token: Token, tokens: list[Token]) -> bool:
     """The *how* of "how many": it asks for a number, which is no thing."""
-    return token.lemma == "how" and token.head > 0 and tokens[token.head - 1].upos in ("ADJ", "ADV")
+    if token.lemma != "how" or not token.head:
+        return False
+    head = tokens[token.head - 1]
+    return penn_tag(head.upos, head.xpos, head.feats, head.lemma)[:2] in ("JJ", "RB")
 
 
 def _heads_clause(token: Token, tokens: list[Token]) -> bool:

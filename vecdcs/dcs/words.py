@@ -9,21 +9,22 @@ from typing import TYPE_CHECKING
 from vecdcs.dcs.questions import question_words
 from vecdcs.dcs.relations import relation
 from vecdcs.dcs.tags import part_of_speech, penn_tag
+from vecdcs.dcs.tree import BLANK
 from vecdcs.text.conllu import Sentence, Token
 
 if TYPE_CHECKING:
     from vecdcs.dcs.rules import Rule
 
 NUMERAL = "*NUMERAL*"
-BLANK = "_"
 
 SUBJECTS = frozenset("nsubj nsubj:pass csubj csubj:pass".split())
 NOMINAL = frozenset("nsubj nsubj:pass obj".split())
 OBLIQUE = frozenset("nmod obl obl:npmod obl:tmod".split())
 MERGED = frozenset("compound:prt fixed".split())
 PRONOUNS = {
-    "me": "I", "my": "I", "mine": "I", "your": "you", "yours": "you", "him": "he", "his": "he",
-    "her": "she", "hers": "she", "its": "it", "us": "we", "our": "we", "ours": "we", "them": "they", "their": "they", "theirs": "they",
+    "me": "I", "my": "I", "mine": "I", "your": "you", "yours": "you", "him": "he", "his": "he", "her": "she",
+    "hers": "she", "its": "it", "us": "we", "our": "we", "ours": "we", "them": "they", "their": "they",
+    "theirs": "they",
 }  # fmt: skip
 TIME_WORDS = frozenset(
     "today tonight yesterday tomorrow now day night morning afternoon evening noon midnight week weekend month "

@@ -142,6 +142,7 @@ def _sentence(rows: list[bytes], first_line: int, name: str) -> Sentence:
     tokens: list[Token] = []
     comments: list[str] = []
     extras: list[tuple[int, str]] = []
+    lines: list[int] = []
     for line, raw in enumerate(rows, first_line):
         try:
             row = raw.decode("utf-8")
@@ -155,9 +156,10 @@ def _sentence(rows: list[bytes], first_line: int, name: str) -> Sentence:
             raise InputError(f"expected 10 tab-separated columns, found {len(columns)}", name, line)
         if columns[0].isdecimal():
             tokens.append(_token(columns, len(tokens) + 1, name, line))
+            lines.append(line)
         else:
             extras.append(_extra(columns[0], row, len(tokens), name, line))
-    _check_tree(tokens, name, first_line + len(rows) - len(tokens) - len(extras))
+    _check_tree(tokens, lines, name)
     return Sentence(tokens, comments, extras)
 
 
@@ -181,14 +183,14 @@ def _extra(identifier: str, row: str, before: int, name: str, line: int) -> tupl
     raise InputError(f"expected an id such as 3, 3-4 or 3.1 in column 1, found {identifier!r}", name, line)
 
 
-def _check_tree(tokens: list[Token], name: str, line: int) -> None:
+def _check_tree(tokens: list[Token], lines: list[int], name: str) -> None:
     """Heads must exist and lead to the root: no cycles."""
     count = len(tokens)
     done = bytearray(count + 1)
     done[0] = 2
     for token in tokens:
         if token.head > count:
-            raise InputError(f"word {token.id}: expected a head from 0 to {count}, found {token.head}", name, line)
+            raise InputError(f"word {token.id}: expected a head from 0 to {count}, found {token.head}", name, lines[token.id - 1])
     for token in tokens:
         walk = []
         at = token.id
@@ -197,7 +199,7 @@ def _check_tree(tokens: list[Token], name: str, line: int) -> None:
             walk.append(at)
             at = tokens[at - 1].head
         if done[at] == 1:
-            raise InputError(f"word {at}: its heads form a cycle, expected a tree", name, line)
+            raise InputError(f"word {at}: its heads form a cycle, expected a tree", name, lines[at - 1])
         for visited in walk:
             done[visited] = 2
 

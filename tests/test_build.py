@@ -62,7 +62,7 @@ def test_killed_at_ten_random_points_it_ends_with_the_same_bytes(corpus: Path, w
     rng = random.Random(os.urandom(8))
     shards = len(Forest.open(whole).shards)
     assert shards > 12
-    points = sorted(rng.randrange(shards) for _ in range(9)) + [shards]
+    points = [*sorted(rng.randrange(shards) for _ in range(9)), shards]
     for point in points:
         kill_at(start_build(corpus, forest, workers=1), forest, point, rng.random() * 0.02)
         assert not (forest / "manifest.json").exists() or point == shards

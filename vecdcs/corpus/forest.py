@@ -21,9 +21,8 @@ from vecdcs.corpus.flat import FlatTrees, IntArray
 from vecdcs.errors import InputError
 
 FORMAT, VERSION = "vecdcs-forest", 1
-MANIFEST, PLAN, WORDS, FIELDS, EDGES, SHARDS = (
-    "manifest.json", "plan.json", "words.parquet", "fields.parquet", "edges.parquet", "shards"
-)  # fmt: skip
+MANIFEST, PLAN, SHARDS = "manifest.json", "plan.json", "shards"
+WORDS, FIELDS, EDGES, INSTANCES = "words.parquet", "fields.parquet", "edges.parquet", "instances.parquet"
 
 _TEXT = pa.dictionary(pa.int32(), pa.string())
 
@@ -37,7 +36,7 @@ NODES_SCHEMA = pa.schema(
         ("label", _TEXT),
         ("parent_label", _TEXT),
         ("group", pa.int32()),
-        ("isa", pa.int8()),
+        ("instance", pa.int8()),
     ]
 )
 

@@ -17,8 +17,8 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from vecdcs.corpus.flat import FlatTrees, IntArray
-from vecdcs.corpus.forest import EDGES, FIELDS, WORDS, flat_trees, read_table, shard_file
-from vecdcs.corpus.shard import CHILD_IN_PARENT, PARENT_IN_CHILD
+from vecdcs.corpus.forest import EDGES, FIELDS, INSTANCES, WORDS, flat_trees, read_table, shard_file
+from vecdcs.corpus.instances import CHILD_IN_PARENT
 from vecdcs.corpus.weights import field_totals, path_weights, word_totals
 
 MEMORY = "400MB"
@@ -36,18 +36,31 @@ EDGES_SCHEMA = pa.schema(
         ("sentence", pa.int32()),
         ("node", pa.int32()),
         ("other_node", pa.int32()),
-        ("isa", pa.bool_()),
+    ]
+)
+INSTANCES_SCHEMA = pa.schema(
+    [
+        ("word", pa.int32()),
+        ("member", pa.int32()),
+        ("sentence", pa.int32()),
+        ("node", pa.int32()),
+        ("member_node", pa.int32()),
     ]
 )
 WORD, FIELD = 0, 1
 
 
 def write_index(folder: Path, sentences: Sequence[int], aside: Path) -> list[str]:
-    """Write the lists and the edges table into `aside`, from the shards in `folder` with so many sentences each."""
+    """Write the lists and the tables into `aside`, from the shards in `folder` with so many sentences each."""
     with _database(aside) as database:
         _write_lists(database, folder, len(sentences), aside)
-        _write_edges(database, folder, sentences, aside)
-    return [WORDS, FIELDS, EDGES]
+        lists = ((WORDS, "word"), (FIELDS, "field"))
+        numbers = ListNumbers(*(read_table(aside / file)[name].combine_chunks() for file, name in lists))
+        for file, schema, rows in ((EDGES, EDGES_SCHEMA, _both_ends), (INSTANCES, INSTANCES_SCHEMA, _members)):
+            tables = map(rows, _groups(folder, sentences, numbers))
+            batches = (batch for table in tables for batch in table.to_batches(ROW_GROUP))
+            _write_sorted(database, pa.RecordBatchReader.from_batches(schema, batches), aside / file)
+    return [WORDS, FIELDS, EDGES, INSTANCES]
 
 
 @contextmanager
@@ -135,56 +148,78 @@ def _places(items: Iterable[str], all_items: pa.Array) -> IntArray:
     return numbers
 
 
-def _write_edges(database: duckdb.DuckDBPyConnection, folder: Path, sentences: Sequence[int], aside: Path) -> None:
-    """edges.parquet: every edge from both of its ends, sorted: a query reads only the row groups of its words."""
-    lists = [read_table(aside / file)[name].combine_chunks() for file, name in ((WORDS, "word"), (FIELDS, "field"))]
-    numbers = ListNumbers(*lists)
-    database.register("unsorted", pa.RecordBatchReader.from_batches(EDGES_SCHEMA, _edges(folder, sentences, numbers)))
-    order = ", ".join(EDGES_SCHEMA.names)
-    rows = database.sql(f"SELECT {order} FROM unsorted ORDER BY {order}")
-    reader = rows.to_arrow_reader(ROW_GROUP)
-    with pq.ParquetWriter(aside / EDGES, EDGES_SCHEMA, compression="zstd", compression_level=6) as writer:
-        for batch in _regrouped(reader):
-            writer.write_table(batch, row_group_size=ROW_GROUP)
+def _write_sorted(database: duckdb.DuckDBPyConnection, rows: pa.RecordBatchReader, path: Path) -> None:
+    """All rows by their columns in turn, so that a query reads only the row groups of its words."""
+    database.register("unsorted", rows)
+    schema = rows.schema
+    columns = ", ".join(schema.names)
+    reader = database.sql(f"SELECT {columns} FROM unsorted ORDER BY {columns}").to_arrow_reader(ROW_GROUP)
+    with pq.ParquetWriter(path, schema, compression="zstd", compression_level=6) as writer:
+        for table in _regrouped(reader, schema):
+            writer.write_table(table, row_group_size=ROW_GROUP)
     database.unregister("unsorted")
 
 
-def _regrouped(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+def _regrouped(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Iterator[pa.Table]:
     """The same rows in groups of exactly ROW_GROUP, whatever sizes they came in."""
     held: list[pa.RecordBatch] = []
     for batch in batches:
         held.append(batch)
         if sum(len(part) for part in held) >= ROW_GROUP:
-            table = pa.Table.from_batches(held).cast(EDGES_SCHEMA)
+            table = pa.Table.from_batches(held).cast(schema)
             full = len(table) - len(table) % ROW_GROUP
             yield table.slice(0, full)
             held = table.slice(full).to_batches()
     if held:
-        yield pa.Table.from_batches(held).cast(EDGES_SCHEMA)
+        yield pa.Table.from_batches(held).cast(schema)
 
 
-def _edges(folder: Path, sentences: Sequence[int], numbers: ListNumbers) -> Iterator[pa.RecordBatch]:
-    """The edges of all shards, a few shards at a time (finding the place of a word costs by the call)."""
+@dataclass(frozen=True)
+class Group:
+    """The trees of some shards: for each node the number of its sentence, its place there, its instance flag."""
+
+    trees: FlatTrees
+    sentence: IntArray
+    place: IntArray
+    instance: NDArray[np.int8]
+
+
+def _groups(folder: Path, sentences: Sequence[int], numbers: ListNumbers) -> Iterator[Group]:
+    """All shards, a few at a time (finding the place of a word costs by the call)."""
     first = list(accumulate(sentences, initial=0))
     shards = iter(range(len(sentences)))
-    while group := list(islice(shards, SHARDS_AT_ONCE)):
-        tables = [read_table(folder / shard_file(shard, "nodes")) for shard in group]
-        offset = np.repeat([first[shard] for shard in group], [len(table) for table in tables])
+    while some := list(islice(shards, SHARDS_AT_ONCE)):
+        tables = [read_table(folder / shard_file(shard, "nodes")) for shard in some]
+        offset = np.repeat([first[shard] for shard in some], [len(table) for table in tables])
         nodes = pa.concat_tables(tables)
-        trees = flat_trees(nodes, numbers)
-        yield from _both_ends(trees, nodes["sentence"].to_numpy() + offset, nodes["isa"].to_numpy()).to_batches(1 << 16)
+        sentence = (nodes["sentence"].to_numpy() + offset).astype(np.int32)
+        starts = np.flatnonzero(np.diff(sentence, prepend=-1))
+        place = np.arange(len(sentence)) - np.repeat(starts, np.diff(starts, append=len(sentence)))
+        yield Group(flat_trees(nodes, numbers), sentence, place.astype(np.int32), nodes["instance"].to_numpy())
 
 
-def _both_ends(trees: FlatTrees, sentence: Any, isa: Any) -> pa.Table:
+def _both_ends(group: Group) -> pa.Table:
     """Every edge as two rows: from the child and from the parent."""
+    trees, place = group.trees, group.place
     child = np.flatnonzero(trees.parent >= 0)
     parent = trees.parent[child]
-    starts = np.flatnonzero(np.diff(sentence, prepend=-1))
-    place = np.arange(len(sentence)) - np.repeat(starts, np.diff(starts, append=len(sentence)))
-    lower, upper = trees.label[child], trees.parent_label[child]
-    up = (trees.word[child], lower, upper, trees.word[parent], sentence[child], place[child], place[parent])
-    down = (trees.word[parent], upper, lower, trees.word[child], sentence[child], place[parent], place[child])
-    instance = isa[child] & PARENT_IN_CHILD > 0, isa[child] & CHILD_IN_PARENT > 0
-    arrays = [np.concatenate(pair) for pair in (*zip(up, down, strict=True), instance)]
-    columns = [pa.array(array).cast(type) for array, type in zip(arrays, EDGES_SCHEMA.types, strict=True)]
-    return pa.table(columns, EDGES_SCHEMA)
+    lower, upper, sentence = trees.label[child], trees.parent_label[child], group.sentence[child]
+    up = (trees.word[child], lower, upper, trees.word[parent], sentence, place[child], place[parent])
+    down = (trees.word[parent], upper, lower, trees.word[child], sentence, place[parent], place[child])
+    return _table(EDGES_SCHEMA, [np.concatenate(ends) for ends in zip(up, down, strict=True)])
+
+
+def _members(group: Group) -> pa.Table:
+    """Every node that names a class, with the node that names a member of it."""
+    trees, place = group.trees, group.place
+    child = np.flatnonzero(group.instance)
+    parent = trees.parent[child]
+    named = group.instance[child] == CHILD_IN_PARENT
+    one, member = np.where(named, parent, child), np.where(named, child, parent)
+    columns = [trees.word[one], trees.word[member], group.sentence[child], place[one], place[member]]
+    return _table(INSTANCES_SCHEMA, columns)
+
+
+def _table(schema: pa.Schema, columns: Iterable[NDArray[Any]]) -> pa.Table:
+    arrays = [pa.array(column).cast(type) for column, type in zip(columns, schema.types, strict=True)]
+    return pa.table(arrays, schema)

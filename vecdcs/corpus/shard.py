@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from vecdcs.corpus.forest import NODES_SCHEMA, SENTENCES_SCHEMA, shard_file
+from vecdcs.corpus.instances import instances
 from vecdcs.corpus.pieces import Bad, Format, Job, Piece, conllu_blocks, paragraphs
 from vecdcs.dcs.convert import Node, convert, convert_ud
 from vecdcs.errors import InputError
@@ -27,18 +28,6 @@ if TYPE_CHECKING:
 
 BATCH = 512
 KEPT_ERRORS = 20
-CHILD_IN_PARENT, PARENT_IN_CHILD = 1, 2
-
-# Which relations say that one noun names a member of the class that the other one names, where the edge is (ARG, ARG):
-# "thalidomide is a drug", "thalidomide, a drug", "the drug thalidomide".
-INSTANCE_RELATIONS = {
-    "nsubj": CHILD_IN_PARENT,
-    "appos": CHILD_IN_PARENT | PARENT_IN_CHILD,
-    "compound": PARENT_IN_CHILD,
-    "nmod:desc": PARENT_IN_CHILD,
-}
-# And which fields do: "drugs such as thalidomide".
-INSTANCE_FIELDS = {"such as": CHILD_IN_PARENT, "including": CHILD_IN_PARENT}
 
 
 @dataclass(frozen=True)
@@ -75,14 +64,14 @@ class Rows:
     trees: int = 0
     nodes: list[Node] = field(default_factory=list)
     sizes: list[int] = field(default_factory=list)  # nodes of each sentence
-    relations: list[str] = field(default_factory=list)
+    instances: list[int] = field(default_factory=list)
 
     def add(self, sentence: Sentence, where: Where, trees: list[list[Node]]) -> None:
         tokens = sentence.tokens
         before = len(self.nodes)
         for tree in trees:
             self.nodes += tree
-            self.relations += [tokens[node.token - 1].deprel for node in tree]
+            self.instances += instances(tree, tokens)
         self.sizes.append(len(self.nodes) - before)
         self.texts.append(sentence.text)
         self.sources.append(where.source)
@@ -211,24 +200,9 @@ def _node_table(rows: Rows) -> pa.Table:
     sentence = np.repeat(np.arange(len(rows.sizes), dtype=np.int32), rows.sizes)
     names = [pa.array(column, pa.string()).dictionary_encode() for column in (word, label, parent_label)]
     numbers = [pa.array(column, pa.int32()) for column in (token, parent, group)]
-    isa = pa.array(_instances(rows.nodes, rows.relations), pa.int8())
-    columns = [pa.array(sentence), numbers[0], names[0], numbers[1], names[1], names[2], numbers[2], isa]
+    instance = pa.array(rows.instances, pa.int8())
+    columns = [pa.array(sentence), numbers[0], names[0], numbers[1], names[1], names[2], numbers[2], instance]
     return pa.table(columns, NODES_SCHEMA)
-
-
-def _instances(nodes: list[Node], relations: list[str]) -> np.ndarray[tuple[int], np.dtype[np.int8]]:
-    """For each node whether it and its parent are said to be a class and its member."""
-    isa = np.zeros(len(nodes), np.int8)
-    root = 0
-    for at, (_, word, parent, label, parent_label, _) in enumerate(nodes):
-        if parent < 0:
-            root = at
-        elif parent_label == "ARG" and word.endswith("/N") and nodes[root + parent].word.endswith("/N"):
-            if label == "ARG":
-                isa[at] = INSTANCE_RELATIONS.get(relations[at], 0)
-            else:
-                isa[at] = INSTANCE_FIELDS.get(label, 0)
-    return isa
 
 
 def parquet_bytes(table: pa.Table) -> bytes:

@@ -217,8 +217,10 @@ def check_well_formed(nodes: list[Node]) -> None:
         assert len(members) > 1 and len({(node.parent, node.parent_label) for node in members}) == 1
 
 
-RELATIONS = ["nsubj", "nsubj:pass", "obj", "obl", "nmod", "acl", "acl:relcl", "advcl", "conj", "case", "mark", "xcomp", "ccomp",
-             "aux:pass", "cop", "amod", "fixed", "compound:prt", "advmod", "obl:unmarked", "csubj", "dep", "det", "nonsense"]  # fmt: skip
+RELATIONS = (
+    "nsubj nsubj:pass obj obl nmod acl acl:relcl advcl conj case mark xcomp ccomp aux:pass cop amod fixed compound:prt"
+    " advmod obl:unmarked csubj dep det nonsense"
+).split()
 TAGS = ["NN", "NNP", "PRP", "VB", "VBN", "VBG", "JJ", "RB", "IN", "TO", "WP", "WP$", "WDT", "WRB", "CD", "DT", "_"]
 
 

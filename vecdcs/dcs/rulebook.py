@@ -22,14 +22,14 @@ class Difference(NamedTuple):
 DIFFERENCES = (
     Difference(
         "A passive that goes on", "He was caught and jailed.", "jail SUBJ – COMP catch", "jail COMP – COMP catch",
-        "The auxiliary is said once for both participles. Their rule reads the second as active, which makes the man the"
-        " one who jails. All eight edges (and the eight missing in exchange) in which we differ on the conformance file"
-        " are of this class; ours is right.",
+        "The auxiliary is said once for both participles. Their rule reads the second as active, which makes the man"
+        " the one who jails. The eight edges in which we differ on the conformance file are all of this class;"
+        " ours is right.",
     ),
     Difference(
         "Bare relative clauses", "the man I saw by the river", "river ARG – SUBJ see", "river by – ARG see",
-        "Their rule marks the verb of every bare relative clause as passive, so that a by-phrase becomes its subject; only"
-        " a participle without a subject is passive.",
+        "Their rule marks the verb of every bare relative clause as passive, so that a by-phrase becomes its subject;"
+        " only a participle without a subject is passive.",
     ),
     Difference(
         "Stranded prepositions", "the man I talked to", "talk COMP – ARG man", "talk ARG – to man",
@@ -41,8 +41,8 @@ DIFFERENCES = (
     ),
     Difference(
         "Time words", "He came Monday.", "monday ARG – ARG come", "monday when – ARG come",
-        "UD 2.16 has obl:unmarked for what was obl:tmod and obl:npmod; the word decides, unless it measures an adverb or"
-        " adjective (three days later, two years old).",
+        "UD 2.16 has obl:unmarked for what was obl:tmod and obl:npmod; the word decides, unless it measures an adverb"
+        " or adjective (three days later, two years old).",
     ),
     Difference(
         "Outer subjects", "The problem is that we lost.", "problem ARG – SUBJ lose", "problem ARG – ARG lose",
@@ -68,19 +68,40 @@ A UD tree becomes a DCS tree edge by edge: for a word x and its head p that both
 relation whose condition holds gives the two labels. Content words have nodes: nouns, names and numbers (N), personal
 pronouns (P), verbs (V), adjectives (J) and adverbs (R). Articles, auxiliaries, copulas, prepositions, particles and
 negations have none; prepositions and subordinating words become fields, particles join their verb (*burn down*).
-A label in ⟨…⟩ is read off the words, as the second table says. ⟨slot⟩ hangs x beside p, into p's own slot and coordination
-group, or below p with ARG at p's end where p is the root. Where a row gives no label there is no edge, and the sentence may
-fall into several trees.
+A label in ⟨…⟩ is read off the words, as the second table says. ⟨slot⟩ hangs x beside p, into p's own slot and
+coordination group, or below p with ARG at p's end where p is the root. Where a row gives no label there is no edge,
+and the sentence may fall into several trees.
 
-In questions, the wh-word of the main clause is the blank `_`, and the tree is hung up at it; in raw text `_` itself is a
-blank.
+In questions, the wh-word of the main clause is the blank `_`, and the tree is hung up at it; in raw text `_` itself
+is a blank.
+
+## Rules
+
+| relation | condition | at the child | at the parent | example | why |
+|---|---|---|---|---|---|
 """
 
-DIFFERENCE_HEAD = """
+LABELS_HEAD = """
+## Labels read off the words
+
+| label | meaning |
+|---|---|
+"""
+
+ALIASES_HEAD = """
+## Other names for relations
+
+Other subtypes are cut off at the colon.
+
+| name | read as |
+|---|---|
+"""
+
+DIFFERENCES_HEAD = """
 ## Where we differ from the paper's authors
 
-On the conformance file (1,379 sentences with the authors' own edges) the labelled F1 is 0.9994. What differs, there or on
-constructions that file does not have:
+On the conformance file (1,379 sentences with the authors' own edges) the labelled F1 is 0.9994. What differs, there
+or on constructions that file does not have:
 
 | what | example | theirs | ours | why |
 |---|---|---|---|---|
@@ -89,19 +110,11 @@ constructions that file does not have:
 
 def rules_page() -> str:
     """The whole page, in Markdown."""
-    return "".join(
-        [
-            HEAD,
-            "\n## Rules\n\n| relation | condition | at the child | at the parent | example | why |\n|---|---|---|---|---|---|\n",
-            *(_row(rule) for rule in RULES),
-            "\n## Labels read off the words\n\n| label | meaning |\n|---|---|\n",
-            *(f"| {name} | {meaning} |\n" for name, (meaning, _) in LABELS.items()),
-            "\n## Other names for relations\n\nOther subtypes are cut off at the colon.\n\n| name | read as |\n|---|---|\n",
-            *(f"| {name} | {alias} |\n" for name, alias in ALIASES.items()),
-            DIFFERENCE_HEAD,
-            *(f"| {' | '.join(difference)} |\n" for difference in DIFFERENCES),
-        ]
-    )
+    parts = [HEAD, *(_row(rule) for rule in RULES)]
+    parts += [LABELS_HEAD, *(f"| {name} | {meaning} |\n" for name, (meaning, _) in LABELS.items())]
+    parts += [ALIASES_HEAD, *(f"| {name} | {alias} |\n" for name, alias in ALIASES.items())]
+    parts += [DIFFERENCES_HEAD, *(f"| {' | '.join(difference)} |\n" for difference in DIFFERENCES)]
+    return "".join(parts)
 
 
 def _row(rule: Rule) -> str:

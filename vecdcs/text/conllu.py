@@ -190,7 +190,8 @@ def _check_tree(tokens: list[Token], lines: list[int], name: str) -> None:
     done[0] = 2
     for token in tokens:
         if token.head > count:
-            raise InputError(f"word {token.id}: expected a head from 0 to {count}, found {token.head}", name, lines[token.id - 1])
+            message = f"word {token.id}: expected a head from 0 to {count}, found {token.head}"
+            raise InputError(message, name, lines[token.id - 1])
     for token in tokens:
         walk = []
         at = token.id

@@ -89,6 +89,17 @@ def test_sentences_can_be_asked_for_by_number(world: World) -> None:
     assert {fact for statement in few.statements for fact in statement.facts} == set(few.stated)
 
 
+@pytest.mark.parametrize("share", [0.2, 0.5, 1.0])
+def test_the_share_of_stated_facts_can_be_chosen(share: float) -> None:
+    world = World.make(sentences=0, stated=share)
+    assert abs(len(world.stated) / len(world.facts) - share) <= 0.01
+
+
+def test_classes_cannot_be_hidden() -> None:
+    with pytest.raises(InputError, match=r"from 0\.2 to 1, found 0\.1"):
+        World.make(stated=0.1)
+
+
 def test_sentences_state_all_that_is_stated_and_nothing_hidden(world: World) -> None:
     told = {fact for statement in world.statements for fact in statement.facts}
     assert told == set(world.stated)

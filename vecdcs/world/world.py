@@ -7,11 +7,12 @@ from functools import cached_property
 from random import Random
 
 from vecdcs.dcs.denotation import Database
+from vecdcs.errors import InputError
 from vecdcs.world.facts import Entity, Fact, hide, make_entities, make_facts, tables
 from vecdcs.world.telling import Statement, tell
 
 SENTENCES = 3000
-STATED = 0.7
+STATED, LEAST_STATED = 0.7, 0.2
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,11 @@ class World:
 
     @classmethod
     def make(cls, seed: int = 0, sentences: int = SENTENCES, stated: float = STATED) -> World:
-        """The world of a seed: the same for ever, to the byte."""
+        """The world of a seed, the same for ever to the byte, with a share of its facts stated."""
+        if not LEAST_STATED <= stated <= 1:
+            raise InputError(
+                f"stated: expected a share from {LEAST_STATED} to 1, found {stated}: classes are always stated"
+            )
         rng = Random(seed)
         entities = make_entities(rng)
         facts = make_facts(entities, rng)

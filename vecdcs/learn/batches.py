@@ -15,6 +15,8 @@ from vecdcs.learn.paths import Paths
 
 Cumulative = NDArray[np.float64]
 
+BLOCK = 16
+
 
 class Kinds(NamedTuple):
     """The kinds of context a path can have: the directions of its matrices, as a tree grown from the last one.
@@ -72,14 +74,17 @@ def draw(shares: Cumulative, at: float) -> int:
 
 @njit(cache=True, nogil=True)
 def shared_noise(kinds: Kinds, shares: Marginals, count: int, key: np.uint64) -> Noise:
-    """`count` noise chains of every kind, those of a kind longer by one matrix than those of its parent."""
+    """`count` noise chains of every kind, those of a kind longer by one matrix than those of its parent.
+
+    BLOCK chains in a row share their fields, not their words: they then go through one matrix product together.
+    """
     word = np.empty(count, np.int32)
     steps = np.empty((len(kinds.parent), count), np.int32)
     for k in range(count):
         word[k] = draw(shares.word, uniform(key, k))
     for kind in range(1, len(kinds.parent)):
         for k in range(count):
-            steps[kind, k] = 2 * draw(shares.field, uniform(key, kind * count + k)) + kinds.inverse[kind]
+            steps[kind, k] = 2 * draw(shares.field, uniform(key, kind * count + k // BLOCK)) + kinds.inverse[kind]
     return Noise(word, kinds.parent, steps)
 
 

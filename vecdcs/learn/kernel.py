@@ -20,6 +20,7 @@ Rows = NDArray[np.float32]
 
 NONE = -1
 LOSS_CHAINS = 8
+FEW = 10
 
 
 class Parameters(NamedTuple):
@@ -104,99 +105,98 @@ def gradient(model: Parameters, chains: Chains, noise: Noise, objective: Objecti
     """Fill `out` with the gradient of a batch; returns (an estimate of) the loss, summed over its paths."""
     paths, count = len(chains.first), len(chains.last)
     out.query_word[:], out.answer_word[:], out.step[:] = NONE, NONE, NONE
-    reached, left = _reach(model, chains)
-    onward, right = _onward(model, chains)
-    back = np.zeros_like(reached)
+    rows, before = _meet(model, chains)
+    pull = np.zeros_like(rows)
     loss = 0.0
     if len(noise.word):
-        loss += _against_shared(model, chains, noise, objective, reached, back, out)
-    forth = np.empty_like(onward)
-    loss += _against_private(chains, objective, reached, onward, right, back, forth)
-    _keep_pairs(chains, left, back, reached, right, out)
-    _through_target(model, chains, back)
-    _through_context(model, chains, forth)
+        loss += _against_shared(model, chains, noise, objective, rows[:paths], pull[:paths], out)
+    loss += _against_private(chains, objective, rows, before, pull)
+    _keep_pairs(chains, rows, before, pull, out)
+    _part(model, chains, pull)
     out.query_word[:paths], out.answer_word[:count] = chains.first, chains.last
-    out.query[:paths], out.answer[:count] = back, forth
+    out.query[:paths], out.answer[:count] = pull[:paths], pull[paths:]
     if objective.clip > 0.0:
         _clip(out, objective.clip)
     return loss
 
 
 @njit(cache=True, nogil=True)
-def _reach(model: Parameters, chains: Chains) -> tuple[Rows, Rows]:
-    """v_x A_1 ... A_b for every path, and the same without A_b."""
-    rows = _take(model.query, chains.first)
-    left = np.empty_like(rows)
-    which, steps = np.empty(len(rows), np.int32), np.empty(len(rows), np.int32)
-    for place in range(chains.boundary.max()):
+def _meet(model: Parameters, chains: Chains) -> tuple[Rows, Rows]:
+    """From both ends to the boundary: first v_x A_1 ... A_b for every path, then A_b+1 ... A_p u_y for every chain.
+
+    Also returned: the same rows one product earlier, without A_b or A_b+1.
+    """
+    paths, count = len(chains.first), len(chains.first) + len(chains.last)
+    rows = np.empty((count, model.query.shape[1]), np.float32)
+    rows[:paths], rows[paths:] = _take(model.query, chains.first), _take(model.answer, chains.last)
+    before = np.empty_like(rows)
+    which, keys = np.empty(count, np.int32), np.empty(count, np.int32)
+    for place in range(_longest_side(chains)):
         active = 0
-        for i in range(len(rows)):
-            if chains.boundary[i] > place:
-                which[active], steps[active] = i, chains.steps[i, place]
+        for r in range(count):
+            side, path = _side(chains, r)
+            if side > place:
+                end = chains.length[path] - 1 - place
+                step = chains.steps[r, place] if r < paths else chains.steps[r - paths, end]
+                which[active], keys[active] = r, _key(model, step, r >= paths)
                 active += 1
-            if chains.boundary[i] == place + 1:
-                _copy(rows, i, left, i)
-        _multiply(model, rows, which[:active], steps[:active], False)
-    return rows, left
+            if side == place + 1:
+                _copy(rows, r, before, r)
+        _multiply(model, rows, which[:active], keys[:active])
+    return rows, before
 
 
 @njit(cache=True, nogil=True)
-def _onward(model: Parameters, chains: Chains) -> tuple[Rows, Rows]:
-    """A_b+1 ... A_p u_y for every chain, and the same without A_b+1."""
-    rows = _take(model.answer, chains.last)
-    right = np.empty_like(rows)
-    which, steps = np.empty(len(rows), np.int32), np.empty(len(rows), np.int32)
-    for place in range((chains.length - chains.boundary).max()):
+def _part(model: Parameters, chains: Chains, rows: Rows) -> None:
+    """From the boundary to both ends: rows back through A_b ... A_1 for every path, on by A_b+1 ... A_p for every chain."""
+    paths, count = len(chains.first), len(chains.first) + len(chains.last)
+    which, keys = np.empty(count, np.int32), np.empty(count, np.int32)
+    for place in range(_longest_side(chains)):
         active = 0
-        for j in range(len(rows)):
-            tail = chains.length[chains.owner[j]] - chains.boundary[chains.owner[j]]
-            if tail > place:
-                which[active], steps[active] = j, chains.steps[j, chains.length[chains.owner[j]] - 1 - place]
+        for r in range(count):
+            side, path = _side(chains, r)
+            if side > place:
+                begin = chains.boundary[path]
+                step = chains.steps[r, begin - 1 - place] if r < paths else chains.steps[r - paths, begin + place]
+                which[active], keys[active] = r, _key(model, step, r < paths)
                 active += 1
-            if tail == place + 1:
-                _copy(rows, j, right, j)
-        _multiply(model, rows, which[:active], steps[:active], True)
-    return rows, right
+        _multiply(model, rows, which[:active], keys[:active])
 
 
 @njit(cache=True, nogil=True)
-def _through_target(model: Parameters, chains: Chains, rows: Rows) -> None:
-    """From the boundary back to v_x: A_1 ... A_b applied to the gradient at the boundary."""
-    which, steps = np.empty(len(rows), np.int32), np.empty(len(rows), np.int32)
-    for place in range(chains.boundary.max()):
-        active = 0
-        for i in range(len(rows)):
-            if chains.boundary[i] > place:
-                which[active], steps[active] = i, chains.steps[i, chains.boundary[i] - 1 - place]
-                active += 1
-        _multiply(model, rows, which[:active], steps[:active], True)
+def _longest_side(chains: Chains) -> int:
+    return int(max(chains.boundary.max(), (chains.length - chains.boundary).max()))
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _side(chains: Chains, r: int) -> tuple[int, int]:
+    """The number of matrices between row r and the boundary, and its path: first all targets, then all contexts."""
+    if r < len(chains.first):
+        return chains.boundary[r], r
+    path = chains.owner[r - len(chains.first)]
+    return chains.length[path] - chains.boundary[path], path
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _key(model: Parameters, step: int, back: bool) -> int:
+    """Twice the number of a step's matrix, plus 1 if it is to be transposed: if an inverse, or going back, not both."""
+    if model.tied:
+        return step ^ int(back)
+    return 2 * step + int(back)
 
 
 @njit(cache=True, nogil=True)
-def _through_context(model: Parameters, chains: Chains, rows: Rows) -> None:
-    """From the boundary on to u_y: the gradient at the boundary times A_b+1 ... A_p."""
-    which, steps = np.empty(len(rows), np.int32), np.empty(len(rows), np.int32)
-    for place in range((chains.length - chains.boundary).max()):
-        active = 0
-        for j in range(len(rows)):
-            boundary = chains.boundary[chains.owner[j]]
-            if chains.length[chains.owner[j]] - boundary > place:
-                which[active], steps[active] = j, chains.steps[j, boundary + place]
-                active += 1
-        _multiply(model, rows, which[:active], steps[:active], False)
+def _against_private(chains: Chains, objective: Objective, rows: Rows, before: Rows, pull: Rows) -> float:
+    """Scores of the paths and of their private noise; `pull` gets the gradients at the boundary.
 
-
-@njit(cache=True, nogil=True)
-def _against_private(
-    chains: Chains, objective: Objective, reached: Rows, onward: Rows, right: Rows, back: Rows, forth: Rows
-) -> float:
-    """Scores of the paths and of their private noise; `back` and `forth` get the gradients at the boundary."""
-    loss, shift = 0.0, np.float32(objective.shift)
-    for j in range(len(onward)):
-        i = chains.owner[j]
+    The rows before A_b+1 are scaled to give the gradient of that matrix.
+    """
+    loss, shift, paths = 0.0, np.float32(objective.shift), len(chains.first)
+    for j in range(len(chains.last)):
+        i, r = chains.owner[j], paths + j
         score = -shift
-        for k in range(reached.shape[1]):
-            score += reached[i, k] * onward[j, k]
+        for k in range(rows.shape[1]):
+            score += rows[i, k] * rows[r, k]
         if j == i:
             share = 1.0 / (1.0 + np.exp(score))
             loss += np.log1p(np.exp(-abs(score))) + max(-score, 0.0)
@@ -204,10 +204,10 @@ def _against_private(
             share = -objective.private_weight / (1.0 + np.exp(-score))
             loss += objective.private_weight * (np.log1p(np.exp(-abs(score))) + max(score, 0.0))
         factor = np.float32(share)
-        for k in range(reached.shape[1]):
-            back[i, k] += factor * onward[j, k]
-            forth[j, k] = factor * reached[i, k]
-            right[j, k] *= factor
+        for k in range(rows.shape[1]):
+            pull[i, k] += factor * rows[r, k]
+            pull[r, k] = factor * rows[i, k]
+            before[r, k] *= factor
     return loss
 
 
@@ -247,13 +247,15 @@ def _noise_chains(model: Parameters, chains: Chains, noise: Noise) -> tuple[NDAr
         needed[chains.kind[i]] = True
     for kind in range(kinds - 1, 0, -1):
         needed[noise.parent[kind]] |= needed[kind]
-    everyone = np.arange(count).astype(np.int32)
+    everyone, keys = np.arange(count).astype(np.int32), np.empty(count, np.int32)
     chain = np.empty((kinds, count, model.query.shape[1]), np.float32)
     chain[0] = _take(model.answer, noise.word)
     for kind in range(1, kinds):
         if needed[kind]:
             chain[kind] = chain[noise.parent[kind]]
-            _multiply(model, chain[kind], everyone, noise.steps[kind], True)
+            for k in range(count):
+                keys[k] = _key(model, noise.steps[kind, k], True)
+            _multiply(model, chain[kind], everyone, keys)
     return chain, needed
 
 
@@ -270,7 +272,7 @@ def _keep_noise(
 ) -> None:
     """Gradients of the first noise matrix of each kind, and through all of them those of the noise words."""
     kinds, count = len(noise.parent), len(noise.word)
-    everyone = np.arange(count).astype(np.int32)
+    everyone, keys = np.arange(count).astype(np.int32), np.empty(count, np.int32)
     at = len(chains.first) + len(chains.last)
     for kind in range(kinds - 1, 0, -1):
         if begin[kind] < begin[kind + 1]:
@@ -284,7 +286,9 @@ def _keep_noise(
             out.left[place : place + count] = grown[kind]
     for kind in range(kinds - 1, 0, -1):
         if needed[kind]:
-            _multiply(model, grown[kind], everyone, noise.steps[kind], False)
+            for k in range(count):
+                keys[k] = _key(model, noise.steps[kind, k], False)
+            _multiply(model, grown[kind], everyone, keys)
             grown[noise.parent[kind]] += grown[kind]
     place = len(chains.last)
     out.answer_word[place : place + count] = noise.word
@@ -323,20 +327,20 @@ def _noise_shares(score: Rows, objective: Objective) -> float:
 
 
 @njit(cache=True, nogil=True)
-def _keep_pairs(chains: Chains, left: Rows, back: Rows, reached: Rows, right: Rows, out: Gradient) -> None:
+def _keep_pairs(chains: Chains, rows: Rows, before: Rows, pull: Rows, out: Gradient) -> None:
     """The two rows whose outer product is the gradient of A_b, and those of every chain's A_b+1."""
     paths = len(chains.first)
     for i in range(paths):
         if chains.boundary[i] > 0:
             out.step[i] = chains.steps[i, chains.boundary[i] - 1]
-            _copy(left, i, out.left, i)
-            _copy(back, i, out.right, i)
+            _copy(before, i, out.left, i)
+            _copy(pull, i, out.right, i)
     for j in range(len(chains.last)):
         i = chains.owner[j]
         if chains.length[i] > chains.boundary[i]:
             out.step[paths + j] = chains.steps[j, chains.boundary[i]]
-            _copy(reached, i, out.left, paths + j)
-            _copy(right, j, out.right, paths + j)
+            _copy(rows, i, out.left, paths + j)
+            _copy(before, paths + j, out.right, paths + j)
 
 
 @njit(cache=True, nogil=True)
@@ -370,23 +374,24 @@ def _shorten(rows: Rows, i: int, limit: float) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _multiply(model: Parameters, rows: Rows, which: IntArray, steps: IntArray, back: bool) -> None:
-    """rows[which[j]] times the matrix of steps[j] (its transpose, if back): grouped by matrix, one product each."""
-    kinds = model.matrix.shape[0] * (2 if model.tied else 1)
-    order, begin = _sorted(steps, kinds)
+def _multiply(model: Parameters, rows: Rows, which: IntArray, keys: IntArray) -> None:
+    """rows[which[j]] times the matrix of keys[j]: grouped by matrix, one product each."""
+    kinds = 2 * model.matrix.shape[0]
+    order, begin = _sorted(keys, kinds)
     gathered = np.empty((len(which), rows.shape[1]), np.float32)
     product = np.empty_like(gathered)
     for j in range(len(which)):
         _copy(rows, which[order[j]], gathered, j)
-    for step in range(kinds):
-        some = slice(begin[step], begin[step + 1])
-        if begin[step] == begin[step + 1]:
-            continue
-        matrix = model.matrix[step // 2 if model.tied else step]
-        if (model.tied and step % 2 == 1) != back:
-            np.dot(gathered[some], matrix.T, product[some])
-        else:
-            np.dot(gathered[some], matrix, product[some])
+    for key in range(kinds):
+        # A product of few rows takes longer to set up than row by row.
+        size = begin[key + 1] - begin[key]
+        stride = 1 if size < FEW else max(size, 1)
+        for start in range(begin[key], begin[key + 1], stride):
+            some = slice(start, start + stride)
+            if key % 2 == 1:
+                np.dot(gathered[some], model.matrix[key // 2].T, product[some])
+            else:
+                np.dot(gathered[some], model.matrix[key // 2], product[some])
     for j in range(len(which)):
         _copy(product, j, rows, which[order[j]])
 

@@ -13,6 +13,7 @@ import json
 import lzma
 import os
 import time
+from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 
@@ -38,14 +39,15 @@ def main() -> None:
     options.add_argument("--treebank", default="ewt")
     chosen = options.parse_args()
     path = chosen.shared / "data" / "treebanks" / f"en_{chosen.treebank}-ud-train.conllu.xz"
-    text = lzma.open(path, "rt", encoding="utf-8").read()
+    with lzma.open(path, "rt", encoding="utf-8") as stream:
+        text = stream.read()
     sentences: list[Sentence] = parse_conllu(text)
     tokens = sum(len(sentence.tokens) for sentence in sentences)
     seconds = {
-        "split": best(lambda: [line.split("\t") for line in text.split("\n")]),
+        "split": best(lambda: deque((line.split("\t") for line in text.split("\n")), 0)),
         "read": best(lambda: parse_conllu(text)),
-        "convert": best(lambda: [convert(sentence) for sentence in sentences]),
-        "convert_ud": best(lambda: [convert_ud(sentence) for sentence in sentences]),
+        "convert": best(lambda: deque(map(convert, sentences), 0)),
+        "convert_ud": best(lambda: deque(map(convert_ud, sentences), 0)),
     }
     for name, spent in seconds.items():
         print(f"{name:>10}: {tokens / spent:>12,.0f} tokens per CPU second")

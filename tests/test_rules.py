@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from conftest import ROOT
 
 from vecdcs.dcs.conditions import CONDITIONS, LABELS
-from vecdcs.dcs.convert import applied_rules, convert
+from vecdcs.dcs.convert import applied_rules, convert, sentence_trees
 from vecdcs.dcs.rulebook import DIFFERENCES, rules_page
 from vecdcs.dcs.rules import AS_ACL, RULES, SLOT, Rule, example_sentence
 
@@ -49,3 +51,25 @@ def test_page_is_generated_from_the_table() -> None:
     page = (ROOT / "docs" / "rules.md").read_text(encoding="utf-8")
     assert page == rules_page(), "run: vecdcs rules --format markdown > docs/rules.md"
     assert all(difference.example in page for difference in DIFFERENCES)
+
+
+GOLDEN = ROOT / "tests" / "golden" / "trees.tsv"
+
+
+def golden_trees() -> str:
+    """The whole trees of all examples, a line each: which rows decided, the sentence, its trees."""
+    lines = []
+    for rule in RULES:
+        sentence, blanks = example_sentence(rule.example), rule.condition == "asked"
+        rows = " ".join(f"{row.relation}[{row.condition}]" for _, row in applied_rules(sentence, blanks))
+        trees = " ; ".join(str(tree) for tree in sentence_trees(sentence, blanks))
+        lines.append(f"{rows}\t{sentence.text}\t{trees}\n")
+    return "".join(lines)
+
+
+def test_golden_trees() -> None:
+    """A change of a rule shows here in every tree it changes: review the diff, then write the file again."""
+    found = golden_trees()
+    if os.environ.get("VECDCS_WRITE_GOLDEN") == "1":
+        GOLDEN.write_text(found, encoding="utf-8")
+    assert found == GOLDEN.read_text(encoding="utf-8"), "run with VECDCS_WRITE_GOLDEN=1 and review the diff"

@@ -86,7 +86,7 @@ RULES: tuple[Rule, ...] = (
          "4>2:SUBJ|SUBJ", "subject control: both verbs have the same SUBJ"),
     # Modifiers of nouns
     Rule("amod", "nominal", "ARG", "ARG",
-         "the|DT|4|det *top*=top|NN|4|amod five|CD|4|nummod books=book|NNS|0|root",
+         "the|DT|4|det top|NN|4|amod five|CD|4|nummod books=book|NNS|0|root",
          "2>4:ARG|ARG", "a modifier that is itself a noun or adverb names the same thing"),
     Rule("amod", "participle", "COMP", "ARG",
          "banned=ban|VBN|2|amod drugs=drug|NNS|0|root",

@@ -100,7 +100,7 @@ class Database:
             if others:
                 raise InputError(f"expected a folder without other tables, found {others[0]}", str(target))
             aside = target / f"{FILE}.part"
-            aside.write_text(self._csv(), encoding="utf-8", newline="")
+            aside.write_bytes(self._csv().encode("utf-8"))
             aside.replace(target / FILE)
         except (OSError, UnicodeEncodeError) as error:
             raise InputError(f"cannot be written: {error}", str(target)) from error

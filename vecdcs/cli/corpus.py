@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,6 +15,8 @@ from vecdcs.errors import InputError
 
 if TYPE_CHECKING:
     from vecdcs.corpus.build import Engine
+    from vecdcs.corpus.evidence import Found
+    from vecdcs.corpus.forest import Forest
 
 app = typer.Typer()
 
@@ -57,16 +60,133 @@ def build(
 def _engine(name: str, workers: int, ray_address: str | None) -> Engine:
     match name:
         case "local":
-            from vecdcs.engines import local
+            from vecdcs.engines.local import run as run_here
 
-            return partial(local.run, workers=workers)
+            return partial(run_here, workers=workers)
         case "ray":
-            from vecdcs.engines import ray
+            from vecdcs.engines.ray import run as run_on_ray
 
-            return partial(ray.run, workers=workers, address=ray_address)
+            return partial(run_on_ray, workers=workers, address=ray_address)
         case _:
             raise InputError(f"--engine {name}: expected local or ray")
 
 
 def _cores() -> int:
     return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+
+
+@app.command()
+def find(
+    folder: Folder,
+    query: Annotated[str, typer.Argument(help='A tree in notation; `_` marks what to return: "_ & ban/V.COMP".')],
+    k: Annotated[int, typer.Option("-k", min=1, help="Answers (without a blank: sentences) to show.")] = 10,
+    examples: Annotated[int, typer.Option(min=0, help="Sentences to show for an answer.")] = 2,
+    across: Annotated[bool, typer.Option("--across", help="Join facts about the same name across sentences.")] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Print the SQL instead of running it.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
+) -> None:
+    """Search a forest for a tree: exact answers, with the sentences that say so.
+
+    [bold]Examples[/bold]
+
+    vecdcs find forest/ "drug/N & ban/V.COMP"
+
+    vecdcs find forest/ "_ & ban/V.COMP"
+
+    vecdcs find forest/ "sell/V & SUBJ:man/N & COMP:(drug/N & ban/V.COMP)" --across
+    """
+    from vecdcs.corpus.across import explain_across, find_across
+    from vecdcs.corpus.evidence import Evidence
+    from vecdcs.corpus.forest import Forest
+    from vecdcs.dcs.notation import parse
+
+    tree = parse(query)
+    evidence = Evidence(Forest.open(folder))
+    if explain:
+        typer.echo(str(explain_across(evidence, tree) if across else evidence.explain(tree)))
+        return
+    shown = examples if across or tree.blanks() else k
+    found = find_across(evidence, tree, k) if across else evidence.find(tree, k, shown)
+    if as_json:
+        typer.echo(json.dumps(_found_json(evidence.forest, query, found), ensure_ascii=False))
+    else:
+        _show_found(evidence.forest, found, shown)
+
+
+def _found_json(forest: Forest, query: str, found: Found) -> dict[str, Any]:
+    answers = [
+        {
+            "words": answer.words,
+            "count": answer.count,
+            "sentences": [forest.sentence(number)._asdict() for number in answer.sentences],
+        }
+        for answer in found.answers
+    ]
+    return {"query": query, "different": found.different, "matches": found.matches, "answers": answers}
+
+
+def _show_found(forest: Forest, found: Found, examples: int) -> None:
+    if not found.answers:
+        typer.echo("no match", err=True)
+    for answer in found.answers:
+        typer.echo(f"{answer.count:8,}  {', '.join(answer.words)}")
+        for number in answer.sentences[:examples]:
+            _, text, source, line = forest.sentence(number)
+            typer.echo(f"{'':10}{text}  ({source}:{line})")
+
+
+@app.command()
+def stats(
+    folder: Folder,
+    top: Annotated[int, typer.Option(min=0, help="Words and fields to list.")] = 20,
+    min_word: Annotated[float | None, typer.Option(help="Least weight of a word, as for `train`.")] = None,
+    min_field: Annotated[float | None, typer.Option(help="Least weight of a field, as for `train`.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
+    plot: Annotated[Path | None, typer.Option(help="Draw them into this file (.png, .svg, .pdf).")] = None,
+) -> None:
+    """Count what a forest holds: sentences, trees, nodes, path lengths, words and fields, the share of unknown."""
+    from vecdcs.corpus import stats as counting
+    from vecdcs.corpus.forest import Forest
+
+    figures = counting.statistics(Forest.open(folder), top, min_word, min_field)
+    if plot:
+        counting.plot(figures, plot)
+    if as_json:
+        typer.echo(json.dumps(figures, ensure_ascii=False))
+    else:
+        _show_stats(figures)
+
+
+def _show_stats(figures: dict[str, Any]) -> None:
+    for name in ("sentences", "words", "trees", "nodes", "skipped"):
+        typer.echo(f"{name:22}{figures[name]:>14,}")
+    for name in ("trees_per_sentence", "nodes_per_tree", "mean_path_length"):
+        typer.echo(f"{name.replace('_', ' '):22}{figures[name]:>14.2f}")
+    typer.echo(f"{'paths an epoch':22}{figures['paths']:>14,.0f}")
+    for kind in ("words", "fields"):
+        known, share = figures["vocabulary"][kind], figures["unknown"][kind]
+        typer.echo(f"{kind + ' in vocabulary':22}{known:>14,}   unknown {share:.1%} of the weight")
+    for length, weight in enumerate(figures["path_lengths"][:12], 1):
+        share = weight / figures["paths"]
+        typer.echo(f"paths of {length:2} edges{'':6}{share:>13.2%}  {'#' * round(100 * share)}")
+    for name in ("top_words", "top_fields"):
+        listed = ", ".join(f"{item} {weight:,.0f}" for item, weight in figures[name])
+        typer.echo(f"{name.replace('_', ' ')}: {listed}")
+
+
+@app.command()
+def export(
+    folder: Folder,
+    output: Annotated[Path, typer.Option("-o", "--output", help="The folder to write to.")],
+    format: Annotated[str, typer.Option(help="reference: the files of the paper's authors.")] = "reference",
+    min_word: Annotated[float | None, typer.Option(help="Least weight of a word, as for `train`.")] = None,
+    min_field: Annotated[float | None, typer.Option(help="Least weight of a field, as for `train`.")] = None,
+) -> None:
+    """Write a forest in another program's files."""
+    from vecdcs.corpus.export import export_reference
+    from vecdcs.corpus.forest import Forest
+
+    if format != "reference":
+        raise InputError(f"--format {format}: expected reference")
+    written = export_reference(Forest.open(folder), output, min_word, min_field)
+    typer.echo(f"{len(written)} files in {output}", err=True)

@@ -15,10 +15,10 @@ class FlatTrees:
     """Trees laid end to end; tree t is the slice start[t]:start[t+1], its root first.
 
     `word`, `label` and `parent_label` are indices into a vocabulary. `parent` is a position in these same
-    arrays (always smaller than the child's own), -1 at a root. `label` is L, the label at the child's end of the edge to
-    the parent, `parent_label` is P, the one at the parent's end; both -1 at a root. In a vecUD forest an edge has one
-    relation: it is in `label`, and `parent_label` is -1. `group` is the coordination group of the
-    node among its siblings (numbers > 0 are unique within a tree), 0 for none.
+    arrays (always smaller than the child's own), -1 at a root. `label` is L, the label at the child's end of the edge
+    to the parent, `parent_label` is P, the one at the parent's end; both -1 at a root. In a vecUD forest an edge has
+    one relation: it is in `label`, and `parent_label` is -1. `group` is the coordination group of the node among its
+    siblings (numbers > 0 are unique within a tree), 0 for none.
     """
 
     word: IntArray

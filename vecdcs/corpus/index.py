@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from vecdcs.corpus.flat import FlatTrees, IntArray
 from vecdcs.corpus.forest import EDGES, FIELDS, INSTANCES, WORDS, flat_trees, read_table, shard_file
-from vecdcs.corpus.instances import CHILD_IN_PARENT
+from vecdcs.corpus.instances import CHILD_IN_PARENT, resolved
 from vecdcs.corpus.weights import field_totals, path_weights, word_totals
 
 MEMORY = "400MB"
@@ -215,8 +215,9 @@ def _members(group: Group) -> pa.Table:
     child = np.flatnonzero(group.instance)
     parent = trees.parent[child]
     named = group.instance[child] == CHILD_IN_PARENT
-    one, member = np.where(named, parent, child), np.where(named, child, parent)
-    columns = [trees.word[one], trees.word[member], group.sentence[child], place[one], place[member]]
+    pairs = resolved(zip(np.where(named, parent, child).tolist(), np.where(named, child, parent).tolist(), strict=True))
+    one, member = np.array(pairs, np.int64).reshape(-1, 2).T
+    columns = [trees.word[one], trees.word[member], group.sentence[one], place[one], place[member]]
     return _table(INSTANCES_SCHEMA, columns)
 
 

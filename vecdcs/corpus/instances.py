@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from vecdcs.dcs.convert import Node
 from vecdcs.dcs.tree import ARG
@@ -19,6 +19,7 @@ RELATIONS = {
 }
 # By the label of the child, where the parent's is ARG: drugs such as thalidomide.
 FIELDS = {"such as": CHILD_IN_PARENT, "including": CHILD_IN_PARENT}
+DETERMINERS = frozenset(["det", "nmod:poss"])
 
 
 def instances(tree: Sequence[Node], tokens: Sequence[Token]) -> list[int]:
@@ -60,4 +61,21 @@ def _member(relation: str, child: Token, parent: Token, tokens: Sequence[Token])
 
 
 def _determined(token: Token, tokens: Sequence[Token]) -> bool:
-    return any(other.head == token.id and other.deprel == "det" for other in tokens)
+    return any(other.head == token.id and other.deprel in DETERMINERS for other in tokens)
+
+
+def resolved(pairs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Classes with their members at the end of every chain: "the drug Aspirin is a poison" makes Aspirin a poison."""
+    members: dict[int, list[int]] = {}
+    for one, member in pairs:
+        members.setdefault(one, []).append(member)
+    found: list[tuple[int, int]] = []
+    for one in members:
+        waiting = [one]
+        while waiting:
+            at = waiting.pop()
+            below = members.get(at, [])
+            waiting += below
+            if not below:
+                found.append((one, at))
+    return found

@@ -1,0 +1,229 @@
+"""Exact answers across sentences: facts about the same name are joined, as in the paper's denotations.
+
+The things are names and events. A mention of a noun stands for the names that its sentence gives it ("thalidomide is a
+drug", "drugs such as thalidomide"), else for its own word; what stands for the same name in any sentence is the same
+thing. Every other word is an event of its own wherever it occurs. A field of a mention has as values what is at the
+other end of its edges. In SQL a value is a number: that of a word for a name, a negative one for an event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from vecdcs.corpus.evidence import Answer, Evidence, Found, Parameters, Query, QueryError, plain
+from vecdcs.dcs.tree import ARG, BLANK, Child, Tree
+
+SHIFT = 20  # bits for the place of a node in its sentence
+NOUN = "/N"
+
+
+def find_across(evidence: Evidence, tree: Tree, k: int = 10) -> Found:
+    """What a tree denotes (its blank, or its root), each with every sentence used; the best supported first."""
+    database = evidence.database
+    database.execute(
+        "CREATE TABLE IF NOT EXISTS names AS SELECT id, ends_with(word, $noun) AS noun FROM words", {"noun": NOUN}
+    )
+    query = explain_across(evidence, tree)
+    rows = database.execute(query.sql, {**query.values, "k": k}).fetchall()
+    names = evidence.names([value for value, *_ in rows if value >= 0]) | _events(evidence, [row[0] for row in rows])
+    answers = tuple(Answer((names[value],), count, tuple(used)) for value, count, used, *_ in rows)
+    return Found(answers, rows[0][-2] if rows else 0, int(rows[0][-1]) if rows else 0)
+
+
+def explain_across(evidence: Evidence, tree: Tree) -> Query:
+    """The SQL of a tree."""
+    if evidence.forest.ud:
+        raise QueryError("a vecUD forest has relations, not the fields that name things: build a DCS forest")
+    tables = Tables(evidence)
+    results = [tables.values(branch, ARG) for branch in plain(_at_blank(tree))]
+    if None in results:
+        raise QueryError(f"there is nothing to search for in {tree}: expected a word, or an edge to one")
+    union = "\nUNION ALL\n".join(f"SELECT value, used FROM {result}" for result in results)
+    tables.add(f"SELECT value, list_sort(list_distinct(flatten(list(used)))) AS used\nFROM ({union}) GROUP BY value")
+    sql = (
+        "WITH " + ",\n".join(f"{name} AS (\n{text}\n)" for name, text in tables.texts.items()) + "\n"
+        "SELECT value, len(used) AS count, used, count(*) OVER () AS different, sum(len(used)) OVER () AS matches\n"
+        f"FROM {list(tables.texts)[-1]} ORDER BY count DESC, value LIMIT $k"
+    )
+    return Query(sql, tables.parameters.values, tables.parameters.meaning)
+
+
+def _at_blank(tree: Tree) -> Tree:
+    """The tree hung up at its blank."""
+    if any(child.group or child.own_group for _, _, child in tree.edges()):
+        raise QueryError(f"coordination is not joined across sentences: ask for each conjunct by itself: {tree}")
+    blanks = tree.blanks()
+    if len(blanks) > 1:
+        raise QueryError(f"expected at most one blank to join across sentences, found {len(blanks)}: {tree}")
+    return tree.reroot(blanks[0]) if blanks and blanks[0] else tree  # which refuses trees with | and ~
+
+
+def _events(evidence: Evidence, values: Sequence[int]) -> dict[int, str]:
+    """The words of events."""
+    found = evidence.database.execute(
+        f"SELECT DISTINCT v.value, words.word FROM (SELECT unnest(?::BIGINT[]) AS value) v JOIN edges "
+        f"ON {_event('edges', 'node')} = v.value JOIN words ON words.id = edges.word",
+        [[value for value in values if value < 0]],
+    )
+    return dict(found.fetchall())
+
+
+def _event(alias: str, node: str) -> str:
+    return f"-(({alias}.sentence::BIGINT << {SHIFT}) + {alias}.{node} + 1)"
+
+
+def _mention(alias: str, word: str, node: str) -> tuple[str, str]:
+    """The value of what is mentioned at a node, and the joins it takes."""
+    value = f"CASE WHEN n.noun THEN coalesce(i.member, {alias}.{word}) ELSE {_event(alias, node)} END"
+    joins = (
+        f"JOIN names n ON n.id = {alias}.{word}\n"
+        f"  LEFT JOIN instances i ON i.sentence = {alias}.sentence AND i.node = {alias}.{node}"
+    )
+    return value, joins
+
+
+@dataclass
+class Tables:
+    """The named tables of a statement, each for a set of things or values with the sentences used to find them."""
+
+    evidence: Evidence
+    parameters: Parameters = field(default_factory=Parameters)
+    texts: dict[str, str] = field(default_factory=dict)
+
+    def add(self, text: str) -> str:
+        """A table of this text; the same text is the same table."""
+        for name, known in self.texts.items():
+            if known == text:
+                return name
+        name = f"t{len(self.texts) + 1}"
+        self.texts[name] = text
+        return name
+
+    def values(self, tree: Tree, label: str) -> str | None:
+        """π_label(⟦tree⟧): a table (value, used); none where that is anything."""
+        nameable = tree.word == BLANK or tree.word.endswith(NOUN)
+        if nameable and label == ARG and all(child.parent_label == ARG for child in tree.children):
+            return self.by_name(tree)
+        return self.by_mention(tree, label)
+
+    def by_name(self, tree: Tree) -> str | None:
+        """Names that are in the word's denotation and in every child's projection."""
+        found = [self.values(child.tree, child.label) for child in tree.children if not child.negated]
+        tables = [*([] if tree.word == BLANK else [self.members(tree.word)]), *filter(None, found)]
+        absent = [self.excluded(child) for child in tree.children if child.negated]
+        if not tables and not absent:
+            return None
+        if not tables:
+            raise QueryError(f"~ needs a word or another child beside it to exclude things from: {tree}")
+        joins = [f"{tables[0]} v1"]
+        joins += [f"JOIN {name} v{at} ON v{at}.value = v1.value" for at, name in enumerate(tables[1:], 2)]
+        where = [f"v1.value NOT IN (SELECT value FROM {name})" for name in absent]
+        return self.add(_select("v1.value", _concat([f"v{at}.used" for at in range(1, len(tables) + 1)]), joins, where))
+
+    def by_mention(self, tree: Tree, label: str) -> str:
+        """Mentions whose fields have values in the children's projections; then what their own field has."""
+        fields = [child.parent_label for child in tree.children if child.parent_label != ARG and not child.negated]
+        asked = next((name for name in (*fields, label) if name != ARG), ARG)
+        rows = Mentions(self, tree.word, self.mentions(tree.word, asked))
+        for child in tree.children:
+            if not child.negated:
+                rows.keep(child.parent_label, self.values(child.tree, child.label))
+        value = rows.value(label)
+        for child in tree.children:
+            if child.negated:
+                rows.drop(child.parent_label, self.excluded(child))
+        text = _select(f"{value} AS value", _concat(rows.used), rows.joins, rows.where)
+        return self.add(f"SELECT value, list_distinct(flatten(list(used))) AS used\nFROM ({text}) GROUP BY value")
+
+    def excluded(self, child: Child) -> str:
+        """What a negated child excludes."""
+        name = self.values(child.tree, child.label)
+        assert name is not None  # there is no second blank beside the one at the root
+        return name
+
+    def members(self, word: str) -> str:
+        """The names in a noun's denotation, with the sentences that say so; a name is in its own without saying."""
+        number = self.word(word)
+        return self.add(
+            f"SELECT coalesce(i.member, {number}) AS value,\n"
+            "  coalesce(list(DISTINCT i.sentence) FILTER (i.sentence IS NOT NULL), []::INTEGER[]) AS used\n"
+            f"FROM (SELECT DISTINCT sentence, node FROM edges WHERE word = {number}) e\n"
+            f"  LEFT JOIN instances i ON i.word = {number} AND i.sentence = e.sentence AND i.node = e.node\n"
+            "GROUP BY 1"
+        )
+
+    def mentions(self, word: str, label: str) -> str:
+        """Where a word's things are mentioned: (sentence, node, value, used); nouns by any of their names."""
+        if word != BLANK and not word.endswith(NOUN):
+            columns = f"sentence, node, {_event('edges', 'node')} AS value, [sentence] AS used"
+            return self.add(f"SELECT DISTINCT {columns}\nFROM edges WHERE word = {self.word(word)}")
+        value, joins = _mention("e", "word", "node")
+        text = f"SELECT DISTINCT e.sentence, e.node, {value} AS value, [e.sentence] AS used\nFROM edges e {joins}"
+        everywhere = self.add(f"{text}\nWHERE e.label = {self.label(label)}")
+        if word == BLANK:
+            return everywhere
+        columns = "e.sentence, e.node, e.value, list_concat(e.used, m.used) AS used"
+        return self.add(f"SELECT {columns}\nFROM {everywhere} e JOIN {self.members(word)} m ON m.value = e.value")
+
+    def slot(self, word: str, label: str) -> str:
+        """Who fills a field: (sentence, node, value), also where the slot is shared with another word's."""
+        only = f" AND word = {self.word(word)}" if word != BLANK and not word.endswith(NOUN) else ""
+        mine, arg = self.label(label), self.label(ARG)
+        filled = self.add(
+            f"SELECT sentence, node, other, other_node\nFROM edges WHERE label = {mine} AND other_label = {arg}{only}\n"
+            "UNION\nSELECT a.sentence, a.node, b.other, b.other_node\n"
+            f"FROM (SELECT * FROM edges WHERE label = {mine} AND other_label <> {arg}{only}) a\n"
+            "  JOIN edges b ON b.sentence = a.sentence AND b.node = a.other_node AND b.label = a.other_label "
+            f"AND b.other_label = {arg}"
+        )
+        value, joins = _mention("e", "other", "other_node")
+        return self.add(f"SELECT DISTINCT e.sentence, e.node, {value} AS value\nFROM {filled} e {joins}")
+
+    def word(self, word: str) -> str:
+        return self.parameters.bind("word", self.evidence.word(word)[0], word)
+
+    def label(self, name: str) -> str:
+        return self.parameters.bind("field", self.evidence.label(name), name)
+
+
+class Mentions:
+    """Rows of mentions `m`, joined with the values of their fields: one value of a field a row."""
+
+    def __init__(self, tables: Tables, word: str, name: str) -> None:
+        self.tables, self.word = tables, word
+        self.joins, self.where, self.used = [f"{name} m"], list[str](), ["m.used"]
+        self.slots: dict[str, str] = {}
+
+    def value(self, label: str, kind: str = "JOIN") -> str:
+        """The value of a field; one asked for twice is the same value."""
+        if label == ARG:
+            return "m.value"
+        if label not in self.slots:
+            slot = self.slots[label] = f"s{len(self.joins)}"
+            same = f"{slot}.sentence = m.sentence AND {slot}.node = m.node"
+            self.joins.append(f"{kind} {self.tables.slot(self.word, label)} {slot} ON {same}")
+        return f"{self.slots[label]}.value"
+
+    def keep(self, label: str, name: str | None) -> None:
+        """Only with a value among those of a table; with any value, if there is no table."""
+        value = self.value(label)
+        if name:
+            table = f"v{len(self.joins)}"
+            self.joins.append(f"JOIN {name} {table} ON {table}.value = {value}")
+            self.used.append(f"{table}.used")
+
+    def drop(self, label: str, name: str) -> None:
+        """Not with a value among those of a table."""
+        value = self.value(label, "LEFT JOIN")
+        self.where.append(f"({value} IS NULL OR {value} NOT IN (SELECT value FROM {name}))")
+
+
+def _concat(lists: Sequence[str]) -> str:
+    """Lists joined to one."""
+    return f"flatten([{', '.join(lists)}])" if len(lists) > 1 else lists[0]
+
+
+def _select(value: str, used: str, joins: Sequence[str], where: Sequence[str]) -> str:
+    condition = "\nWHERE " + " AND ".join(where) if where else ""
+    return f"SELECT {value}, {used} AS used\nFROM " + "\n  ".join(joins) + condition

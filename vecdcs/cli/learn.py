@@ -1,7 +1,70 @@
-"""Commands of the learn room."""
+"""Commands of the learn room: train a model, look inside one."""
 
 from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
 
 import typer
 
 app = typer.Typer()
+
+
+@app.command()
+def train(
+    forest: Annotated[Path, typer.Argument(help="A folder made by `vecdcs build`.", metavar="FOREST")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="The folder of the model.")],
+    dim: Annotated[int, typer.Option(help="Length of the vectors.")] = 250,
+    epochs: Annotated[int, typer.Option(help="Passes over the forest.")] = 1,
+    noise: Annotated[
+        int | None, typer.Option(help="Noise chains a path is set against; by default as the recipe.")
+    ] = None,
+    variant: Annotated[str, typer.Option(help="full, no-matrix, no-inverse or ud (on a vecUD forest).")] = "full",
+    recipe: Annotated[str, typer.Option(help="default, or paper for the paper's own section 4.")] = "default",
+    seed: Annotated[int, typer.Option(help="The same seed gives the same bytes.")] = 1,
+    workers: Annotated[int, typer.Option(min=0, help="Threads; 0 for one a core. Does not change the result.")] = 0,
+    min_word: Annotated[float | None, typer.Option(help="Least weight of a word; rarer ones are *UNKNOWN*.")] = None,
+    min_field: Annotated[float | None, typer.Option(help="Least weight of a field; rarer ones are *UNKNOWN*.")] = None,
+    time_limit: Annotated[
+        float | None, typer.Option(help="Minutes; then a model is left, and the same command goes on.")
+    ] = None,
+    checkpoint: Annotated[float, typer.Option(min=0, help="Minutes between checkpoints.")] = 5.0,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing.")] = False,
+) -> None:
+    """Train a model on a forest: killed at any point, the same command goes on and ends with the same bytes."""
+    from vecdcs.cli.training import cores, training_progress
+    from vecdcs.corpus.forest import Forest
+    from vecdcs.learn.recipes import plan
+    from vecdcs.learn.session import Options
+    from vecdcs.model.fit import fit
+
+    chosen = plan(recipe, variant, dim, epochs, noise, seed)
+    limit = None if time_limit is None else 60 * time_limit
+    options = Options(workers or cores(), 60 * checkpoint, limit)
+    with training_progress(quiet) as watch:
+        model = fit(Forest.open(forest), output, chosen, options, min_word, min_field, watch)
+    if not quiet:
+        words, fields = len(model.vocabulary.words), len(model.vocabulary.fields)
+        done = "" if model.config["finished"] else "; stopped by the time limit, the same command goes on"
+        typer.echo(f"{output}: {words:,} words, {fields:,} fields, {model.dim} dimensions{done}", err=True)
+
+
+@app.command()
+def inspect(
+    model: Annotated[Path, typer.Argument(help="A folder made by `vecdcs train`.", metavar="MODEL")],
+    every: Annotated[bool, typer.Option("--all", help="All fields, not only the paper's.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw loss and learning rate into this file (.png, .svg, .pdf).")
+    ] = None,
+) -> None:
+    """Look inside a model: how near its matrices are to orthogonal and inverse, and how its words cluster."""
+    from vecdcs.model.inspect import as_text, draw_curves, inspection
+    from vecdcs.model.model import load
+
+    loaded = load(model)
+    found = inspection(loaded, every)
+    typer.echo(json.dumps(found, ensure_ascii=False) if as_json else as_text(found))
+    if plot is not None:
+        draw_curves(loaded, plot)

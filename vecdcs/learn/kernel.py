@@ -100,7 +100,7 @@ def room(paths: int, private: int, shared: int, kinds: int, dim: int) -> Gradien
     )
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def gradient(model: Parameters, chains: Chains, noise: Noise, objective: Objective, out: Gradient) -> float:
     """Fill `out` with the gradient of a batch; returns (an estimate of) the loss, summed over its paths."""
     paths, count = len(chains.first), len(chains.last)
@@ -120,7 +120,7 @@ def gradient(model: Parameters, chains: Chains, noise: Noise, objective: Objecti
     return loss
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _meet(model: Parameters, chains: Chains) -> tuple[Rows, Rows]:
     """From both ends to the boundary: first v_x A_1 ... A_b for every path, then A_b+1 ... A_p u_y for every chain.
 
@@ -146,9 +146,9 @@ def _meet(model: Parameters, chains: Chains) -> tuple[Rows, Rows]:
     return rows, before
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _part(model: Parameters, chains: Chains, rows: Rows) -> None:
-    """From the boundary to both ends: rows back through A_b ... A_1 for every path, on by A_b+1 ... A_p for every chain."""
+    """From the boundary to both ends: back through A_b ... A_1 for every path, on by A_b+1 ... A_p for every chain."""
     paths, count = len(chains.first), len(chains.first) + len(chains.last)
     which, keys = np.empty(count, np.int32), np.empty(count, np.int32)
     for place in range(_longest_side(chains)):
@@ -163,7 +163,7 @@ def _part(model: Parameters, chains: Chains, rows: Rows) -> None:
         _multiply(model, rows, which[:active], keys[:active])
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _longest_side(chains: Chains) -> int:
     return int(max(chains.boundary.max(), (chains.length - chains.boundary).max()))
 
@@ -185,7 +185,7 @@ def _key(model: Parameters, step: int, back: bool) -> int:
     return 2 * step + int(back)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _against_private(chains: Chains, objective: Objective, rows: Rows, before: Rows, pull: Rows) -> float:
     """Scores of the paths and of their private noise; `pull` gets the gradients at the boundary.
 
@@ -211,7 +211,7 @@ def _against_private(chains: Chains, objective: Objective, rows: Rows, before: R
     return loss
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _against_shared(
     model: Parameters, chains: Chains, noise: Noise, objective: Objective, reached: Rows, back: Rows, out: Gradient
 ) -> float:
@@ -238,7 +238,7 @@ def _against_shared(
     return loss
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _noise_chains(model: Parameters, chains: Chains, noise: Noise) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
     """The noise chains of every kind in use, each one product from its parent's."""
     kinds, count = len(noise.parent), len(noise.word)
@@ -259,7 +259,7 @@ def _noise_chains(model: Parameters, chains: Chains, noise: Noise) -> tuple[NDAr
     return chain, needed
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _keep_noise(
     model: Parameters,
     chains: Chains,
@@ -295,7 +295,7 @@ def _keep_noise(
     out.answer[place : place + count] = grown[0]
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "arcp", "nsz", "reassoc"})
 def _noise_shares(score: Rows, objective: Objective) -> float:
     """Turn scores in place into -weight σ(s - shift); the loss is estimated from the first few chains of each path."""
     shift, weight = np.float32(objective.shift), np.float32(objective.shared_weight)
@@ -326,7 +326,7 @@ def _noise_shares(score: Rows, objective: Objective) -> float:
     return float(loss * objective.shared_weight * score.shape[1] / seen)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _keep_pairs(chains: Chains, rows: Rows, before: Rows, pull: Rows, out: Gradient) -> None:
     """The two rows whose outer product is the gradient of A_b, and those of every chain's A_b+1."""
     paths = len(chains.first)
@@ -343,7 +343,7 @@ def _keep_pairs(chains: Chains, rows: Rows, before: Rows, pull: Rows, out: Gradi
             _copy(before, paths + j, out.right, paths + j)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _clip(out: Gradient, limit: float) -> None:
     """Shorten what is longer than the limit: rows for words, and outer products."""
     for i in range(len(out.query_word)):
@@ -356,7 +356,7 @@ def _clip(out: Gradient, limit: float) -> None:
             _shorten(out.right, i, limit / max(length, 1e-12))
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _length(rows: Rows, i: int) -> float:
     total = np.float32(0.0)
     for k in range(rows.shape[1]):
@@ -364,7 +364,7 @@ def _length(rows: Rows, i: int) -> float:
     return float(np.sqrt(total))
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _shorten(rows: Rows, i: int, limit: float) -> None:
     length = _length(rows, i)
     if length > limit:
@@ -373,7 +373,7 @@ def _shorten(rows: Rows, i: int, limit: float) -> None:
             rows[i, k] *= factor
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _multiply(model: Parameters, rows: Rows, which: IntArray, keys: IntArray) -> None:
     """rows[which[j]] times the matrix of keys[j]: grouped by matrix, one product each."""
     kinds = 2 * model.matrix.shape[0]
@@ -396,7 +396,7 @@ def _multiply(model: Parameters, rows: Rows, which: IntArray, keys: IntArray) ->
         _copy(product, j, rows, which[order[j]])
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _sorted(keys: IntArray, kinds: int) -> tuple[IntArray, NDArray[np.int64]]:
     """Stable counting sort: places in order of their key, and where each key begins."""
     begin = np.zeros(kinds + 1, np.int64)
@@ -412,7 +412,7 @@ def _sorted(keys: IntArray, kinds: int) -> tuple[IntArray, NDArray[np.int64]]:
     return order, begin
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _take(rows: Rows, which: IntArray) -> Rows:
     taken = np.empty((len(which), rows.shape[1]), np.float32)
     for i in range(len(which)):

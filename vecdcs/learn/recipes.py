@@ -1,0 +1,142 @@
+"""Recipes: the numbers by which a model is learned, the default ones and those of the paper."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from vecdcs.errors import InputError
+
+VARIANTS = ("full", "no-matrix", "no-inverse", "ud")
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How to learn.
+
+    `noise` chains are set against each path, its own if `private`, else shared by its micro-batch and together
+    weighing `noise_mass`; scores are taken as s - `shift`; noise is drawn by weight to the powers given. Rates fall linearly to 0
+    if `linear`, and as 1/(1 + rate * decay * uses) of each parameter; caps bound a step's sum for one parameter (for a
+    matrix times √d, the norm of an orthogonal one), `clip` a single path's gradient. If `orthogonal`, M^-1 = M^T exactly, else γ and κ weigh the two regularisers. Walks end
+    after `longest` edges. A step takes `batches` micro-batches of `paths` paths, all on the same parameters.
+    """
+
+    name: str
+    noise: int
+    private: bool
+    noise_mass: float
+    shift: float
+    word_power: float
+    field_power: float
+    vector_rate: float
+    vector_decay: float
+    vector_cap: float
+    matrix_rate: float
+    matrix_decay: float
+    matrix_cap: float
+    linear: bool
+    clip: float
+    orthogonal: bool
+    gamma: float
+    kappa: float
+    longest: int
+    paths: int
+    batches: int
+
+
+DEFAULT = Recipe(
+    name="default",
+    noise=256,
+    private=False,
+    noise_mass=5.0,
+    shift=0.0,
+    word_power=0.75,
+    field_power=0.75,
+    vector_rate=0.05,
+    vector_decay=0.0,
+    vector_cap=0.5,
+    matrix_rate=0.0005,
+    matrix_decay=0.0,
+    matrix_cap=0.05,
+    linear=True,
+    clip=0.0,
+    orthogonal=True,
+    gamma=0.0,
+    kappa=0.0,
+    longest=8,
+    paths=2048,
+    batches=2,
+)
+
+# Section 4 of the paper. What it does not say is as in the authors' program: 4 noise chains, drawn by raw weight,
+# gradients cut at 2, and the decay of step sizes by a parameter's own uses.
+PAPER = Recipe(
+    name="paper",
+    noise=4,
+    private=True,
+    noise_mass=4.0,
+    shift=0.0,
+    word_power=1.0,
+    field_power=1.0,
+    vector_rate=0.1,
+    vector_decay=1e-4,
+    vector_cap=0.5,
+    matrix_rate=0.0005,
+    matrix_decay=1e-6,
+    matrix_cap=0.05,
+    linear=False,
+    clip=2.0,
+    orthogonal=False,
+    gamma=1e-3,
+    kappa=1e-4,
+    longest=32,
+    paths=512,
+    batches=2,
+)
+
+RECIPES = {recipe.name: recipe for recipe in (DEFAULT, PAPER)}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything but the forest that a model depends on: the same plan and forest give the same bytes."""
+
+    recipe: Recipe
+    variant: str
+    dim: int
+    epochs: int
+    seed: int
+
+    @property
+    def tied(self) -> bool:
+        """Whether a field has one matrix, its transpose being the inverse."""
+        return self.variant == "no-matrix" or (self.recipe.orthogonal and self.variant != "no-inverse")
+
+    @property
+    def gamma(self) -> float:
+        return 0.0 if self.variant == "no-inverse" else self.recipe.gamma
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def plan(
+    recipe: str = "default",
+    variant: str = "full",
+    dim: int = 250,
+    epochs: int = 1,
+    noise: int | None = None,
+    seed: int = 1,
+) -> Plan:
+    """A checked plan."""
+    if recipe not in RECIPES:
+        raise InputError(f"there is no recipe {recipe!r}; there are {', '.join(RECIPES)}")
+    if variant not in VARIANTS:
+        raise InputError(f"there is no variant {variant!r}; there are {', '.join(VARIANTS)}")
+    for name, value, least in (("dim", dim, 1), ("epochs", epochs, 1), ("noise", noise, 1), ("seed", seed, 0)):
+        if value is not None and value < least:
+            raise InputError(f"{name} is {value}, but must be at least {least}")
+    chosen = RECIPES[recipe]
+    if noise is not None:
+        chosen = replace(chosen, noise=noise, noise_mass=float(noise) if chosen.private else chosen.noise_mass)
+    return Plan(chosen, variant, dim, epochs, seed)

@@ -1,0 +1,185 @@
+"""Applying a step's gradients: sums per word and per field, each computed and applied by one worker alone."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from vecdcs.corpus.flat import IntArray
+from vecdcs.learn.kernel import NONE, Gradient, Parameters, Rows
+
+BLOCK = 4096
+
+
+class Rate(NamedTuple):
+    """A step size: `now`, over 1 + decay * (earlier uses of the parameter), and no summed step longer than `cap`."""
+
+    now: float
+    decay: float
+    cap: float
+
+
+class Uses(NamedTuple):
+    """The optimiser's memory: how often each parameter was used, and for each field
+
+    `drift`, how far its matrices have moved since they were last made orthogonal, and `due`, the uses since the
+    regularisers were last applied.
+    """
+
+    query: NDArray[np.int64]
+    answer: NDArray[np.int64]
+    field: NDArray[np.int64]
+    drift: NDArray[np.float64]
+    due: NDArray[np.int64]
+
+
+class Binding(NamedTuple):
+    """What holds M and its inverse in shape: orthogonality, whenever they drifted, or the paper's regularisers."""
+
+    orthogonal: bool
+    drift: float
+    inverse: float
+    orthogonality: float
+    every: int
+
+
+class Sorted(NamedTuple):
+    """Rows in order of what they belong to: those of item k are order[begin[k]:begin[k+1]]."""
+
+    order: IntArray
+    begin: NDArray[np.int64]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def sort(keys: IntArray, kinds: int) -> Sorted:
+    """Stable counting sort of the rows with a key."""
+    begin = np.zeros(kinds + 1, np.int64)
+    for key in keys:
+        if key != NONE:
+            begin[key + 1] += 1
+    for key in range(kinds):
+        begin[key + 1] += begin[key]
+    place = begin[:-1].copy()
+    order = np.empty(begin[kinds], np.int32)
+    for i in range(len(keys)):
+        if keys[i] != NONE:
+            order[place[keys[i]]] = i
+            place[keys[i]] += 1
+    return Sorted(order, begin)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def update_words(
+    table: Rows, uses: NDArray[np.int64], rows: Rows, by_word: Sorted, first: int, last: int, rate: Rate
+) -> None:
+    """Move the vectors of words first ... last - 1 along the sums of their rows."""
+    total = np.empty(table.shape[1], np.float32)
+    for word in range(first, last):
+        count = by_word.begin[word + 1] - by_word.begin[word]
+        if count == 0:
+            continue
+        total[:] = 0.0
+        for i in range(by_word.begin[word], by_word.begin[word + 1]):
+            row = by_word.order[i]
+            for k in range(len(total)):
+                total[k] += rows[row, k]
+        step = _step(rate, uses[word], np.sqrt(np.dot(total, total)))
+        for k in range(len(total)):
+            table[word, k] += step * total[k]
+        uses[word] += count
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def update_field(
+    model: Parameters, uses: Uses, step: Gradient, by_step: Sorted, field: int, rate: Rate, binding: Binding
+) -> None:
+    """Move a field's matrices along the sums of their outer products, and hold them in shape."""
+    begin, middle, end = by_step.begin[2 * field], by_step.begin[2 * field + 1], by_step.begin[2 * field + 2]
+    if begin == end:
+        return
+    used, none = uses.field[field], by_step.order[:0]
+    straight, inverse = by_step.order[begin:middle], by_step.order[middle:end]
+    if model.tied:
+        moved = _move(model.matrix[field], step, straight, inverse, used, rate)
+    else:
+        moved = _move(model.matrix[2 * field], step, straight, none, used, rate)
+        moved += _move(model.matrix[2 * field + 1], step, inverse, none, used, rate)
+    uses.field[field] += end - begin
+    uses.drift[field] += moved
+    uses.due[field] += end - begin
+    if binding.orthogonal and uses.drift[field] > binding.drift * np.sqrt(model.matrix.shape[1]):
+        uses.drift[field] = 0.0
+        for m in range(field if model.tied else 2 * field, field + 1 if model.tied else 2 * field + 2):
+            model.matrix[m] = nearer_orthogonal(model.matrix[m])
+    if not binding.orthogonal and uses.due[field] >= binding.every:
+        strength = rate.now / (1.0 + rate.decay * uses.field[field]) * uses.due[field]
+        uses.due[field] = 0
+        regularise(model.matrix[2 * field], model.matrix[2 * field + 1], strength, binding)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _move(matrix: Rows, step: Gradient, straight: IntArray, turned: IntArray, used: int, rate: Rate) -> float:
+    """Add the outer products of the rows `straight`, and of the rows `turned` with their sides exchanged."""
+    count, dim = len(straight) + len(turned), matrix.shape[0]
+    if count == 0:
+        return 0.0
+    size = min(count, BLOCK)
+    left, right = np.empty((size, dim), np.float32), np.empty((size, dim), np.float32)
+    total, part = np.zeros((dim, dim), np.float32), np.empty((dim, dim), np.float32)
+    for start in range(0, count, size):
+        here = min(size, count - start)
+        for i in range(here):
+            at = start + i
+            if at < len(straight):
+                left[i], right[i] = step.left[straight[at]], step.right[straight[at]]
+            else:
+                row = turned[at - len(straight)]
+                left[i], right[i] = step.right[row], step.left[row]
+        np.dot(left[:here].T, right[:here], part)
+        total += part
+    length = np.sqrt((total * total).sum())
+    factor = _step(rate, used, length)
+    matrix += factor * total
+    return float(factor * length)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _step(rate: Rate, used: int, length: float) -> np.float32:
+    """The step size for a parameter used so often, whose gradient is so long."""
+    step = rate.now / (1.0 + rate.decay * used)
+    if rate.cap > 0.0 and step * length > rate.cap:
+        step = rate.cap / length
+    return np.float32(step)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def nearer_orthogonal(matrix: Rows) -> Rows:
+    """One Newton-Schulz step towards the nearest orthogonal matrix; the error is squared."""
+    gram = np.dot(matrix.T, matrix)
+    nearer: Rows = np.float32(1.5) * matrix - np.float32(0.5) * np.dot(matrix, gram)
+    return nearer
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def regularise(matrix: Rows, inverse: Rows, strength: float, binding: Binding) -> None:
+    """A step down γ|M^-1 M - cI|² + κ(|M^T M - cI|² + the same of M^-1), c by the trace; never overshooting."""
+    gamma = np.float32(min(2.0 * binding.inverse * strength, 0.1))
+    kappa = np.float32(min(4.0 * binding.orthogonality * strength, 0.1))
+    off = _off_scaled_identity(np.dot(inverse, matrix))
+    forth, back = np.dot(inverse.T, off), np.dot(off, matrix.T)
+    skew = _off_scaled_identity(np.dot(matrix.T, matrix))
+    inverse_skew = _off_scaled_identity(np.dot(inverse.T, inverse))
+    matrix -= gamma * forth + kappa * np.dot(matrix, skew)
+    inverse -= gamma * back + kappa * np.dot(inverse, inverse_skew)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _off_scaled_identity(matrix: Rows) -> Rows:
+    """X - tr(X)/d I."""
+    scale = np.trace(matrix) / np.float32(matrix.shape[0])
+    for k in range(matrix.shape[0]):
+        matrix[k, k] -= scale
+    return matrix

@@ -1,0 +1,199 @@
+"""Phrase similarity: cosines of composed query vectors against human ratings (paper, section 5.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vecdcs.errors import InputError
+from vecdcs.model.compose import project, word_vectors
+from vecdcs.model.model import Model, unit
+from vecdcs.tasks.spearman import distinct, interval95, three_ways
+
+FOLDER = "phrase_similarity"
+
+
+class Term(NamedTuple):
+    """A word of a phrase: its column, part of speech, the fields (of vecUD: relations) to the head, and its share."""
+
+    column: int
+    pos: str
+    fields: tuple[str, ...] = ()
+    relations: tuple[str, ...] = ()
+    share: float = 1.0
+
+
+class Layout(NamedTuple):
+    """A file of ratings: its columns, those of either phrase, that of the rating; and how phrases are composed."""
+
+    file: str
+    header: str
+    phrases: tuple[tuple[str, ...], tuple[str, ...]]
+    rating: str
+    terms: tuple[Term, ...]
+    only: tuple[str, str] | None = None
+
+
+MITCHELL = "participant type ver s1lemma1 s1lemma2 s2lemma1 s2lemma2 rating"
+TWO = (("s1lemma1", "s1lemma2"), ("s2lemma1", "s2lemma2"))
+
+# Equation (4), except SVO, where the paper's own figures are of the plain sum.
+LAYOUTS = {
+    "AN": Layout(
+        "mitchell_data.txt",
+        MITCHELL,
+        TWO,
+        "rating",
+        (Term(0, "J", ("SUBJ", "ARG"), ("amod",)), Term(1, "N")),
+        ("type", "adjectivenouns"),
+    ),
+    "NN": Layout(
+        "mitchell_data.txt",
+        MITCHELL,
+        TWO,
+        "rating",
+        (Term(0, "N", ("ARG", "ARG"), ("compound",)), Term(1, "N")),
+        ("type", "compoundnouns"),
+    ),
+    "VO": Layout(
+        "mitchell_data.txt",
+        MITCHELL,
+        TWO,
+        "rating",
+        (Term(0, "N", ("ARG", "COMP"), ("obj",)), Term(1, "V")),
+        ("type", "verbobjects"),
+    ),
+    "SVO": Layout(
+        "svo_diff_emnlp2013_turk.txt",
+        "annotator subject1 verb1 object1 subject2 verb2 object2 score",
+        (("subject1", "verb1", "object1"), ("subject2", "verb2", "object2")),
+        "score",
+        (Term(0, "N", ("ARG", "SUBJ"), ("nsubj",), 0.5), Term(1, "V"), Term(2, "N", ("ARG", "COMP"), ("obj",), 0.5)),
+    ),
+    "GS11": Layout(
+        "GS2011data.txt",
+        "participant verb subject object landmark input hilo",
+        (("subject", "verb", "object"), ("subject", "landmark", "object")),
+        "input",
+        (Term(0, "N", ("ARG", "SUBJ"), ("nsubj",), 0.5), Term(1, "V"), Term(2, "N", ("ARG", "COMP"), ("obj",), 0.5)),
+    ),
+    "GS12": Layout(
+        "GS2012data.txt",
+        "sentence_id annotator_id adj_subj subj landmark verb adj_obj obj annotator_score",
+        (("adj_subj", "subj", "verb", "adj_obj", "obj"), ("adj_subj", "subj", "landmark", "adj_obj", "obj")),
+        "annotator_score",
+        (
+            Term(0, "J", ("SUBJ", "ARG", "ARG", "SUBJ"), ("amod", "nsubj"), 0.5),
+            Term(1, "N", ("ARG", "SUBJ"), ("nsubj",), 0.5),
+            Term(2, "V"),
+            Term(3, "J", ("SUBJ", "ARG", "ARG", "COMP"), ("amod", "obj"), 0.5),
+            Term(4, "N", ("ARG", "COMP"), ("obj",), 0.5),
+        ),
+    ),
+}
+
+
+class Ratings(NamedTuple):
+    """The different phrase pairs (words of the first phrase, then of the second), and single ratings of them."""
+
+    pairs: list[tuple[str, ...]]
+    pair: NDArray[np.int64]
+    rating: NDArray[np.float64]
+
+
+def read(path: Path, layout: Layout) -> Ratings:
+    """The ratings of one set."""
+    rows = list(_rows(path, layout))
+    pairs, pair = distinct([words for words, _ in rows])
+    return Ratings(pairs, pair, np.array([rating for _, rating in rows]))
+
+
+def _rows(path: Path, layout: Layout) -> Iterator[tuple[tuple[str, ...], float]]:
+    columns = layout.header.split()
+    wanted = [columns.index(name) for name in (*layout.phrases[0], *layout.phrases[1])]
+    with path.open(encoding="utf-8") as stream:
+        for number, line in enumerate(stream, 1):
+            cells = line.split()
+            if number == 1 or not cells:
+                if number == 1 and cells != columns:
+                    raise InputError(f"expected the header `{layout.header}`", str(path), 1)
+                continue
+            try:
+                rating = float(cells[columns.index(layout.rating)])
+                if len(cells) != len(columns):
+                    raise ValueError(f"{len(cells)} columns")
+            except (ValueError, IndexError) as error:
+                raise InputError(
+                    f"expected {len(columns)} columns with a number as `{layout.rating}`", str(path), number
+                ) from error
+            if layout.only is None or cells[columns.index(layout.only[0])] == layout.only[1]:
+                yield tuple(cells[column].lower() for column in wanted), rating
+
+
+def compose(
+    model: Model, phrases: Sequence[Sequence[str]], terms: Sequence[Term], plain_sum: bool = False
+) -> NDArray[np.float32]:
+    """The query vectors of phrases of one shape; `plain_sum` gives all terms the same share."""
+    ud = bool(model.config.get("forest", {}).get("ud"))
+    total = np.zeros((len(phrases), model.dim), np.float32)
+    for term in terms:
+        vectors = word_vectors(model, [f"{phrase[term.column]}/{term.pos}" for phrase in phrases])
+        if ud and model.has_matrices:
+            for relation in term.relations:
+                vectors = vectors @ model.matrix(relation)
+        else:
+            vectors = project(model, vectors, term.fields)
+        total += (1.0 if plain_sum else term.share) * vectors
+    return total
+
+
+def similarities(
+    model: Model, layout: Layout, pairs: Sequence[Sequence[str]], plain_sum: bool = False
+) -> NDArray[np.float64]:
+    """The cosines of pairs of phrases."""
+    width = len(layout.phrases[0])
+    left, right = (
+        unit(compose(model, [pair[part] for pair in pairs], layout.terms, plain_sum))
+        for part in (slice(width), slice(width, None))
+    )
+    return np.asarray(np.einsum("ij,ij->i", left, right), np.float64)
+
+
+def evaluate(model: Model, data: Path, seed: int = 1) -> dict[str, Any]:
+    """All sets whose files are there; what is missing is named."""
+    sets, missing = [], []
+    for name, layout in LAYOUTS.items():
+        path = data / FOLDER / layout.file
+        ratings = read(path, layout) if path.is_file() else None
+        if ratings is None or not ratings.pairs:
+            missing.append(name)
+            continue
+        sets.append({"set": name, **evaluate_set(model, layout, ratings, np.random.default_rng(seed), name == "SVO")})
+    return {"model": str(model.path), "sets": sets, "missing": missing}
+
+
+def evaluate_set(
+    model: Model, layout: Layout, ratings: Ratings, rng: np.random.Generator, plain_sum: bool = False
+) -> dict[str, Any]:
+    """The three figures of a set, an interval, and how many words the model does not know."""
+    scores = similarities(model, layout, ratings.pairs, plain_sum)
+    figures = three_ways(scores, ratings.pair, ratings.rating)
+    width = len(layout.phrases[0])
+    words = {
+        f"{pair[term.column + side]}/{term.pos}"
+        for pair in ratings.pairs
+        for term in layout.terms
+        for side in (0, width)
+    }
+    return {
+        "pairs": len(ratings.pairs),
+        "spearman_paper": figures.paper,
+        "spearman_tie_corrected": figures.tie_corrected,
+        "spearman_pair_means": figures.pair_means,
+        "interval95": interval95(scores, ratings.pair, ratings.rating, rng),
+        "oov": sum(not model.knows(word) for word in words) / len(words),
+    }

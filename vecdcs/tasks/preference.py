@@ -1,0 +1,96 @@
+"""Selectional preference: how plausible a word is in a role, against human judgement (SP-10K)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vecdcs.errors import InputError
+from vecdcs.model.compose import project, word_vectors
+from vecdcs.model.model import Model, unit
+from vecdcs.tasks.spearman import corrected, interval95
+
+FOLDER = "preference"
+
+
+class Role(NamedTuple):
+    """A set: parts of speech of predicate and argument, and the fields (of vecUD: relations) from argument to predicate."""
+
+    predicate: str
+    argument: str
+    fields: tuple[str, ...]
+    relations: tuple[str, ...]
+
+
+ROLES = {
+    "amod": Role("N", "J", ("SUBJ", "ARG"), ("amod",)),
+    "dobj": Role("V", "N", ("ARG", "COMP"), ("obj",)),
+    "nsubj": Role("V", "N", ("ARG", "SUBJ"), ("nsubj",)),
+    "dobj_amod": Role("V", "J", ("SUBJ", "ARG", "ARG", "COMP"), ("amod", "obj")),
+    "nsubj_amod": Role("V", "J", ("SUBJ", "ARG", "ARG", "SUBJ"), ("amod", "nsubj")),
+}
+
+
+def read(path: Path) -> tuple[list[tuple[str, str]], NDArray[np.float64]]:
+    """Predicates with arguments, and their mean plausibility."""
+    rows = list(_rows(path))
+    return [(predicate, argument) for predicate, argument, _ in rows], np.array([rating for *_, rating in rows])
+
+
+def _rows(path: Path) -> Iterator[tuple[str, str, float]]:
+    with path.open(encoding="utf-8") as stream:
+        for number, line in enumerate(stream, 1):
+            cells = line.rstrip("\r\n").split("\t")
+            try:
+                predicate, argument, rating = cells
+                yield predicate.lower(), argument.lower(), float(rating)
+            except ValueError as error:
+                raise InputError("expected `predicate TAB argument TAB plausibility`", str(path), number) from error
+
+
+def plausibilities(model: Model, role: Role, items: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
+    """The mean of both questions: is the argument an answer to what the predicate asks for, and the other way round."""
+    predicate, argument = (
+        [f"{item[side]}/{pos}" for item in items] for side, pos in ((0, role.predicate), (1, role.argument))
+    )
+    asked = _through(model, word_vectors(model, argument), role.fields, role.relations)
+    back = tuple(reversed(role.fields))
+    answered = _through(
+        model, word_vectors(model, predicate), back, tuple(f"-{name}" for name in reversed(role.relations))
+    )
+    scores = np.zeros(len(items))
+    for query, answers in ((asked, predicate), (answered, argument)):
+        answer = unit(model.answer[model.vocabulary.word_ids(answers)])
+        scores += np.einsum("ij,ij->i", query, answer) / 2
+    return scores
+
+
+def _through(
+    model: Model, vectors: NDArray[np.float32], fields: tuple[str, ...], relations: tuple[str, ...]
+) -> NDArray[np.float32]:
+    if not (model.has_matrices and model.config.get("forest", {}).get("ud")):
+        return project(model, vectors, fields)
+    for name in relations:
+        vectors = vectors @ (model.inverse(name[1:]) if name.startswith("-") else model.matrix(name))
+    return vectors
+
+
+def evaluate(model: Model, data: Path, seed: int = 1) -> dict[str, Any]:
+    """All sets whose files are there; what is missing is named."""
+    sets, missing = [], []
+    for name, role in ROLES.items():
+        path = data / FOLDER / f"{name}_annotation.txt"
+        if not path.is_file():
+            missing.append(name)
+            continue
+        items, ratings = read(path)
+        scores = plausibilities(model, role, items)
+        unknown = [not (model.knows(f"{p}/{role.predicate}") and model.knows(f"{a}/{role.argument}")) for p, a in items]
+        interval = interval95(scores, np.arange(len(items)), ratings, np.random.default_rng(seed))
+        figures = {"items": len(items), "spearman": corrected(scores, ratings), "interval95": interval}
+        sets.append({"set": name, **figures, "oov": float(np.mean(unknown))})
+    return {"model": str(model.path), "sets": sets, "missing": missing}

@@ -1,0 +1,84 @@
+"""Support vector machines with a Gaussian kernel, one for each pair of classes: libsvm's scheme, its kernel by BLAS."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vecdcs.errors import InputError
+
+Floats = NDArray[np.float32]
+Classes = NDArray[np.int64]
+
+
+class Pair(NamedTuple):
+    """One against another: the rows of the support vectors, their coefficients, and the bias."""
+
+    one: int
+    other: int
+    rows: Classes
+    coefficients: NDArray[np.float64]
+    bias: float
+
+
+class Machine(NamedTuple):
+    """All pairs, over the features they were fitted to."""
+
+    features: Floats
+    gamma: float
+    classes: int
+    pairs: tuple[Pair, ...]
+
+
+def fit(features: Floats, labels: Classes, c: float = 2.0, gamma: float = 0.25) -> Machine:
+    """Fit a machine to every pair of classes that occur."""
+    occurring = np.unique(labels)
+    pairs = (_pair(features, labels, int(one), int(other), c, gamma) for one, other in combinations(occurring, 2))
+    return Machine(features, gamma, int(occurring[-1]) + 1, tuple(pairs))
+
+
+def predict(machine: Machine, features: Floats) -> Classes:
+    """The class with most votes; the first of equals, as libsvm has it."""
+    near = kernel(features, machine.features, machine.gamma)
+    votes = np.zeros((len(features), machine.classes), np.int32)
+    for one, other, rows, coefficients, bias in machine.pairs:
+        won = near[:, rows] @ coefficients + bias > 0
+        votes[won, one] += 1
+        votes[~won, other] += 1
+    return votes.argmax(1)
+
+
+def kernel(left: Floats, right: Floats, gamma: float) -> Floats:
+    """exp(-γ |x - y|²) of every row with every row."""
+    lengths = [np.einsum("ij,ij->i", side, side) for side in (left, right)]
+    distance = lengths[0][:, None] + lengths[1] - 2 * (left @ right.T)
+    return np.exp(-gamma * np.maximum(distance, 0), dtype=np.float32)
+
+
+def _pair(features: Floats, labels: Classes, one: int, other: int, c: float, gamma: float) -> Pair:
+    rows = np.flatnonzero((labels == one) | (labels == other))
+    machine = _svc()(C=c, kernel="precomputed", cache_size=100)
+    machine.fit(kernel(features[rows], features[rows], gamma).astype(np.float64), labels[rows] == one)
+    return Pair(one, other, rows[machine.support_], machine.dual_coef_[0], float(machine.intercept_[0]))
+
+
+def _svc() -> Any:
+    try:
+        from sklearn.svm import SVC
+    except ImportError as error:
+        raise InputError("relation classification needs scikit-learn: pip install 'vecdcs[eval]'") from error
+    return SVC
+
+
+def folds(labels: Classes, count: int, seed: int) -> Iterator[tuple[Classes, Classes]]:
+    """Rows to fit and rows to test, `count` times; each class is spread evenly over the folds."""
+    order = np.random.default_rng(seed).permutation(len(labels))
+    order = order[np.argsort(labels[order], kind="stable")]
+    fold = np.empty(len(labels), np.int64)
+    fold[order] = np.arange(len(labels)) % count
+    for number in range(count):
+        yield np.flatnonzero(fold != number), np.flatnonzero(fold == number)

@@ -18,7 +18,7 @@ FOLDER = "preference"
 
 
 class Role(NamedTuple):
-    """A set: parts of speech of predicate and argument, and the fields (of vecUD: relations) from argument to predicate."""
+    """A set: parts of speech of predicate and argument, and the fields (of vecUD: relations) from the latter."""
 
     predicate: str
     argument: str

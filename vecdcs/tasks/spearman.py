@@ -13,7 +13,7 @@ Floats = NDArray[np.float64]
 
 
 class Spearman(NamedTuple):
-    """`paper`: single ratings, no correction for ties; `tie_corrected`: the same, corrected; `pair_means`: mean ratings."""
+    """`paper`: single ratings, no correction for ties; `tie_corrected`: single ratings; `pair_means`: their means."""
 
     paper: float
     tie_corrected: float

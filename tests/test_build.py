@@ -373,3 +373,43 @@ def test_command_reads_standard_input(corpus: Path, tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     assert Forest.open(tmp_path / "forest").totals["sentences"] == 20
     assert result.output == ""
+
+
+# Raw text, with the shipped parser
+
+TEXT = """A man sells banned drugs. The doctor wrote a letter to the teacher.
+
+The cat sat on the mat, and the dog slept under the table.
+Canada banned the drug in 1962.
+"""
+
+
+@pytest.fixture(scope="module")
+def text_forest(tmp_path_factory: pytest.TempPathFactory) -> Forest:
+    folder = tmp_path_factory.mktemp("text")
+    (folder / "a.txt").write_text(TEXT)
+    with gzip.open(folder / "b.txt.gz", "wt") as stream:
+        stream.write(TEXT.replace("A man", "A woman"))
+    write_conllu(folder / "c.conllu", 5)
+    return build([folder], folder / "forest", Options(shard_bytes=150))
+
+
+def test_text_is_parsed_and_every_sentence_found_again(text_forest: Forest) -> None:
+    found = list(text_forest.sentences())
+    assert len(found) == 4 + 4 + 5
+    assert [(item.text, item.line) for item in found[:5]] == [
+        ("A man sells banned drugs.", 1),
+        ("The doctor wrote a letter to the teacher.", 1),
+        ("The cat sat on the mat, and the dog slept under the table.", 3),
+        ("Canada banned the drug in 1962.", 4),
+        ("A woman sells banned drugs.", 1),
+    ]
+    assert [Path(item.source).name for item in found[3:5]] == ["a.txt", "b.txt.gz"]
+    assert {"sell/V", "drug/N", "letter/N"} <= text_forest.word_weights().keys()
+
+
+def test_changed_weights_of_the_parser_are_noticed(text_forest: Forest, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert len(text_forest.manifest["parser_weights"]) == 64
+    monkeypatch.setattr("vecdcs.corpus.build._weights_digest", lambda parser: "other")
+    with pytest.raises(InputError, match="parser weights"):
+        build([text_forest.path.parent], text_forest.path, Options(shard_bytes=150))

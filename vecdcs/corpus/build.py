@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 from vecdcs.corpus.forest import FORMAT, MANIFEST, PLAN, SHARDS, VERSION, Forest, shard_file
 from vecdcs.corpus.index import write_index
-from vecdcs.corpus.pieces import Bad, Job, find_sources, jobs, size_on_disk
+from vecdcs.corpus.pieces import Bad, Job, find_sources, is_conllu, jobs, size_on_disk
 from vecdcs.corpus.shard import KEPT_ERRORS, Options, ShardFiles, build_shard, json_bytes
 from vecdcs.engines import local
 from vecdcs.errors import InputError
@@ -78,7 +78,25 @@ def build(
 def _plan(files: list[str], options: Options) -> Report:
     """What must be the same when a build goes on."""
     known = [{"path": file, "bytes": size_on_disk(file)} for file in files]
-    return {"format": FORMAT, "version": VERSION, "options": asdict(options), "sources": known}
+    weights = None if all(is_conllu(file, options.format) for file in files) else _weights_digest(options.parser)
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "options": asdict(options),
+        "parser_weights": weights,
+        "sources": known,
+    }
+
+
+def _weights_digest(parser: str) -> str | None:
+    """What tells one set of weights of the shipped parser from another; other parsers answer for themselves."""
+    kind, _, folder = parser.partition(":")
+    if kind != "english":
+        return None
+    from vecdcs.text.shipped import ENGLISH
+
+    files = sorted(path for path in Path(folder or ENGLISH).glob("*") if path.is_file())
+    return hashlib.sha256("".join(_digest(path)["sha256"] for path in files).encode()).hexdigest()
 
 
 def _begin(folder: Path, plan: Report) -> None:
@@ -106,6 +124,8 @@ def _compare_plans(old: Report, new: Report, folder: str) -> None:
     for name, now in new["options"].items():
         if (was := old["options"].get(name)) != now:
             raise changed(f"option {name} =", was, now)
+    if (was := old.get("parser_weights")) != (now := new["parser_weights"]):
+        raise changed("parser weights of digest", was, now)
     before, after = ([source["path"] for source in plan["sources"]] for plan in (old, new))
     for was, now in zip(before, after, strict=False):
         if was != now:
@@ -191,6 +211,7 @@ def _manifest(
         "format": FORMAT,
         "version": VERSION,
         "options": asdict(options),
+        "parser_weights": _read_json(folder / PLAN)["parser_weights"],
         "sources": files,
         "totals": {"shards": len(reports), **totals},
         "errors": errors[:KEPT_ERRORS],

@@ -99,6 +99,11 @@ def _ending(name: str) -> str:
     return Path(path.stem).suffix if path.suffix in COMPRESSED else path.suffix
 
 
+def is_conllu(source: str, format: Format) -> bool:
+    """Whether a source holds trees already: told by the format, else by its ending."""
+    return format == "conllu" or (format == "auto" and ENDINGS.get(_ending(source)) == "conllu")
+
+
 def size_on_disk(source: str) -> int:
     """Bytes of the file, 0 where nobody can know."""
     try:
@@ -215,10 +220,10 @@ def _check_text(source: str, line: int, data: bytes) -> None:
 
 
 def _kind(source: str, sample: bytes, format: Format) -> Kind:
+    if is_conllu(source, format):
+        return "conllu"
     if format != "auto":
         return format
-    if ENDINGS.get(_ending(source)) == "conllu":
-        return "conllu"
     return "wrapped" if is_wrapped(sample) else "lines"
 
 

@@ -47,7 +47,10 @@ class Thing(NamedTuple):
         """π of one thing: its value of a field, if it has one."""
         if field == ARG:
             return self.name
-        return next((value for name, value in self.fields if name == field), None)
+        for name, value in self.fields:
+            if name == field:
+                return value
+        return None
 
     def items(self) -> list[tuple[str, str]]:
         """The fields that make the thing, as `of` takes them."""

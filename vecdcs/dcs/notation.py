@@ -273,10 +273,11 @@ class _Parser:
         implied = self.kind == "~"
         tree, own_group, caret = _Read(Tree(BLANK)) if implied else (yield from self.head())
         children = list(tree.children)
+        number = max((child.group for child in children), default=0)
         while implied or self.take("&"):
             implied = False
-            number = 1 + max((child.group for child in children), default=own_group)
-            members, found = yield from self.child(max(number, own_group + 1))
+            number += 1
+            members, found = yield from self.child(number)
             if found and caret:
                 self.fail("one '^' in a node: an edge is in one group", found)
             if found:

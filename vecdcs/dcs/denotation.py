@@ -41,7 +41,10 @@ def intersect(first: Iterable[Thing], *others: Iterable[Thing]) -> Denotation:
 
 
 def denotation(tree: Tree, database: Database) -> Denotation:
-    """⟦x⟧ of equation (1), with unions, safe negation and coordination groups."""
+    """⟦x⟧ of equation (1), with unions, safe negation and coordination groups.
+
+    Without groups, the work is linear in the things that the words denote; each group may multiply it by its size.
+    """
     _check_negations(tree)
     waiting: dict[int, list[Meaning]] = {}  # by position, the meanings of what hangs there, last one first
     for at in range(len(tree) - 1, -1, -1):

@@ -159,6 +159,33 @@ def test_the_folder_must_be_new(corpus: Path, tmp_path: Path) -> None:
         build([corpus], tmp_path, SMALL)
 
 
+def test_a_folder_that_cannot_be_written(corpus: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(InputError, match="file/forest: cannot be written: Not a directory"):
+        build([corpus], tmp_path / "file" / "forest", SMALL)
+
+
+def test_a_full_disk(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(InputError, match="cannot be written: No space left on device"):
+        build([corpus], tmp_path / "forest", SMALL)
+    monkeypatch.undo()
+    build([corpus], tmp_path / "forest", SMALL)
+
+
+def test_file_names_that_are_not_utf8(tmp_path: Path) -> None:
+    source = Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.conllu"))
+    write_conllu(source, 3)
+    forest = build([source], tmp_path / "forest")
+    assert forest.sentence(0).source.endswith("caf\ufffd.conllu")
+    seen = Progress()
+    build([source], tmp_path / "forest", progress=seen)
+    assert seen.resumed == 1
+
+
 def test_an_unfinished_forest_does_not_open(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no forest here"):
         Forest.open(tmp_path)

@@ -404,8 +404,13 @@ def test_command(world: tuple[World, Evidence]) -> None:
     assert found["answers"][0]["sentences"][0].keys() == {"id", "text", "source", "line"}
     sql = CliRunner().invoke(app, ["find", forest, "_ & ban/V.COMP", "--explain"]).stdout
     assert "= (ban/V)" not in sql and "(ban/V)" in sql and "FROM edges" in sql
-    nothing = CliRunner().invoke(app, ["find", forest, "unicorn/N"])
-    assert nothing.exit_code == 0 and nothing.stdout == "" and "no match" in nothing.stderr
+    nothing = CliRunner().invoke(app, ["find", forest, "drug & ban/V.onto"])
+    assert nothing.exit_code == 0 and nothing.stdout == ""
+    assert nothing.stderr.splitlines() == [
+        "no match",
+        "drug is not in the forest; there is drug/N",
+        "onto is not in the forest",
+    ]
 
 
 def test_without_a_blank_the_sentences_are_the_answer(world: tuple[World, Evidence]) -> None:

@@ -111,6 +111,16 @@ def find(
         typer.echo(json.dumps(_found_json(evidence.forest, query, found), ensure_ascii=False))
     else:
         _show_found(evidence.forest, found, shown)
+    if not found.answers:
+        _show_missing(evidence.missing(tree))
+
+
+def _show_missing(missing: dict[str, list[str]]) -> None:
+    """Say on standard error why nothing was found."""
+    typer.echo("no match", err=True)
+    for name, alike in missing.items():
+        hint = f"; there is {', '.join(alike)}" if alike else ""
+        typer.echo(f"{name} is not in the forest{hint}", err=True)
 
 
 def _found_json(forest: Forest, query: str, found: Found) -> dict[str, Any]:
@@ -126,8 +136,6 @@ def _found_json(forest: Forest, query: str, found: Found) -> dict[str, Any]:
 
 
 def _show_found(forest: Forest, found: Found, examples: int) -> None:
-    if not found.answers:
-        typer.echo("no match", err=True)
     for answer in found.answers:
         typer.echo(f"{answer.count:8,}  {', '.join(answer.words)}")
         for number in answer.sentences[:examples]:

@@ -8,12 +8,15 @@ import os
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 from time import process_time
 from typing import Any, Protocol
+
+import duckdb
 
 from vecdcs.corpus.forest import FORMAT, MANIFEST, PLAN, SHARDS, VERSION, Forest, shard_file
 from vecdcs.corpus.index import write_index
@@ -61,18 +64,35 @@ def build(
     """Build a forest, or go on with one begun by the same command; `watch` sees the progress after every shard."""
     bad = Bad(options.skip_bad)
     files = find_sources(sources, bad)
-    target = Path(folder)
-    _begin(target, _plan(files, options))
     progress = progress or Progress()
     progress.total = sum(map(size_on_disk, files))
+    with _writing(Path(folder)) as target:
+        _build(files, target, options, engine, watch, progress, bad)
+    return Forest.open(folder)
+
+
+@contextmanager
+def _writing(folder: Path) -> Iterator[Path]:
+    """Whatever keeps files from being written is named with their folder."""
+    try:
+        yield folder
+    except OSError as error:
+        raise InputError(f"cannot be written: {error.strerror or error}", str(folder)) from error
+    except duckdb.Error as error:
+        raise InputError(f"the index cannot be written: {error}", str(folder)) from error
+
+
+def _build(
+    files: list[str], target: Path, options: Options, engine: Engine, watch: Watch, progress: Progress, bad: Bad
+) -> None:
+    _begin(target, _plan(files, options))
     reports = _work(target, jobs(files, options.format, options.shard_bytes, bad), options, engine, progress, watch)
     _no_more_shards(target, len(reports))
     if progress.resumed == len(reports) and (target / MANIFEST).is_file():
-        return Forest.open(target)
+        return
     manifest = _manifest(target, reports, files, options, bad, progress, watch)
     _put(target, {MANIFEST: json_bytes(manifest)})
     shutil.rmtree(target / ASIDE, ignore_errors=True)
-    return Forest.open(target)
 
 
 def _plan(files: list[str], options: Options) -> Report:
@@ -101,10 +121,7 @@ def _weights_digest(parser: str) -> str | None:
 
 def _begin(folder: Path, plan: Report) -> None:
     """Write the plan, or see that it is the one this forest was begun with."""
-    try:
-        (folder / SHARDS).mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"cannot be written: {error.strerror or error}", str(folder)) from error
+    (folder / SHARDS).mkdir(parents=True, exist_ok=True)
     path = folder / PLAN
     if path.is_file():
         _compare_plans(_read_json(path), plan, str(folder))

@@ -75,6 +75,7 @@ class Evidence:
 
     def __init__(self, forest: Forest, threads: int | None = None) -> None:
         self.forest = forest
+        self._looked_up: dict[str, tuple[int, int]] = {}
         config: dict[str, Any] = {"threads": threads} if threads else {}
         self.database = duckdb.connect(":memory:", config=config)
         for name, file in (("edges", EDGES), ("instances", INSTANCES)):
@@ -94,8 +95,22 @@ class Evidence:
 
     def word(self, word: str) -> tuple[int, int]:
         """The number of a word in the forest, and how many nodes have it."""
-        row = self.database.execute("SELECT id, count FROM words WHERE word = ?", [word]).fetchone()
-        return (row[0], row[1]) if row else (NO_WORD, 0)
+        if word not in self._looked_up:
+            row = self.database.execute("SELECT id, count FROM words WHERE word = ?", [word]).fetchone()
+            self._looked_up[word] = (row[0], row[1]) if row else (NO_WORD, 0)
+        return self._looked_up[word]
+
+    def missing(self, tree: Tree) -> dict[str, list[str]]:
+        """The words and fields of a tree that the forest does not have, with words that start alike."""
+        words = dict.fromkeys(node.word for node in tree.nodes() if node.word not in ("", BLANK))
+        fields = dict.fromkeys(label for _, _, edge in tree.edges() for label in (edge.parent_label, edge.label))
+        like = "SELECT word FROM words WHERE starts_with(word, ?) ORDER BY count DESC LIMIT 5"
+        found = {
+            word: [name for (name,) in self.database.execute(like, [word.rpartition("/")[0] or word]).fetchall()]
+            for word in words
+            if self.word(word)[0] == NO_WORD
+        }
+        return found | {name: [] for name in fields if self.label(name) == NO_FIELD}
 
     def label(self, name: str) -> int:
         """The number of a field; in a vecUD forest ARG is the end of an edge that has no label."""

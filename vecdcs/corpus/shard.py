@@ -191,7 +191,8 @@ def _files(job: Job, rows: Rows, bad: Bad) -> dict[str, bytes]:
 
 
 def _sentence_table(rows: Rows) -> pa.Table:
-    source = pa.array(rows.sources, pa.string()).dictionary_encode()
+    names = {name: name.encode("utf-8", "surrogateescape").decode("utf-8", "replace") for name in set(rows.sources)}
+    source = pa.array([names[name] for name in rows.sources], pa.string()).dictionary_encode()
     return pa.table([pa.array(rows.texts, pa.string()), source, pa.array(rows.lines, pa.int64())], SENTENCES_SCHEMA)
 
 
@@ -215,4 +216,4 @@ def parquet_bytes(table: pa.Table) -> bytes:
 
 def json_bytes(value: object) -> bytes:
     """Readable JSON: the same bytes for the same value."""
-    return (json.dumps(value, ensure_ascii=False, indent=1) + "\n").encode("utf-8", "surrogateescape")
+    return (json.dumps(value, indent=1) + "\n").encode()

@@ -103,7 +103,7 @@ def _macro(table: NDArray[np.int64]) -> float:
 def _f1(table: NDArray[np.int64]) -> NDArray[np.float64]:
     """Of each relation: right ones (with direction) against all given and all true ones of either direction."""
     right = _both(np.diag(table)).astype(float)
-    return 2 * right / np.maximum(_both(table.sum(0)) + _both(table.sum(1)), 1)
+    return np.asarray(2 * right / np.maximum(_both(table.sum(0)) + _both(table.sum(1)), 1))
 
 
 def _both(counts: NDArray[np.int64]) -> NDArray[np.int64]:

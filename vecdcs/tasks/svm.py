@@ -49,14 +49,14 @@ def predict(machine: Machine, features: Floats) -> Classes:
         won = near[:, rows] @ coefficients + bias > 0
         votes[won, one] += 1
         votes[~won, other] += 1
-    return votes.argmax(1)
+    return np.asarray(votes.argmax(1), np.int64)
 
 
 def kernel(left: Floats, right: Floats, gamma: float) -> Floats:
     """exp(-γ |x - y|²) of every row with every row."""
     lengths = [np.einsum("ij,ij->i", side, side) for side in (left, right)]
     distance = lengths[0][:, None] + lengths[1] - 2 * (left @ right.T)
-    return np.exp(-gamma * np.maximum(distance, 0), dtype=np.float32)
+    return np.asarray(np.exp(-gamma * np.maximum(distance, 0)), np.float32)
 
 
 def _pair(features: Floats, labels: Classes, one: int, other: int, c: float, gamma: float) -> Pair:

@@ -1,0 +1,221 @@
+"""Sentence completion: which of five words the rest of a sentence asks for (MSR; paper, section 5.4)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vecdcs.corpus.forest import Forest
+from vecdcs.corpus.vocabulary import cut
+from vecdcs.dcs.convert import Node, convert, convert_ud
+from vecdcs.dcs.tree import BLANK, Tree
+from vecdcs.errors import InputError
+from vecdcs.model.model import Model, unit
+from vecdcs.model.query import compose, hung, lay_flat, node_vectors
+from vecdcs.tasks.counts import contexts, count_paths
+from vecdcs.tasks.parses import parsed, within
+from vecdcs.tasks.result import Clock, Result, Sample, interval95
+from vecdcs.text.conllu import Sentence
+
+QUESTIONS = "completion/Holmes.machine_format.questions.txt"
+ANSWERS = "completion/Holmes.machine_format.answers.txt"
+LETTERS = "abcde"
+DEVELOPMENT = 520  # questions 1-520 are for development, 521-1040 for testing
+PROTOCOL = "MSR sentence completion; each candidate parsed in place; surrounding vector . answer vector"
+
+# The questions are from Sherlock Holmes books: text with these in its name gives the answers away.
+HOLMES = (
+    "sherlockholmes",
+    "baskerville",
+    "signoffour",
+    "signofthefour",
+    "studyinscarlet",
+    "valleyoffear",
+    "hislastbow",
+)
+
+_LINE = re.compile(r"(\d+)([a-e])\) (.*?)\[(.+?)\](.*)")
+
+
+class Candidate(NamedTuple):
+    """A sentence with one of the five words put in, and where that word stands."""
+
+    question: int
+    letter: int
+    text: str
+    start: int
+    end: int
+
+
+class Filled(NamedTuple):
+    """A candidate as a tree: blank where the candidate's word is."""
+
+    tree: Tree
+    word: str
+
+
+Score = Callable[[Sequence[Filled]], NDArray[np.float64]]
+
+
+def read(path: Path) -> list[Candidate]:
+    """The lines of a file in machine format: `12c) text with [candidate] in it .`"""
+    found = []
+    with path.open(encoding="utf-8", errors="replace") as stream:
+        for number, line in enumerate(stream, 1):
+            match = _LINE.fullmatch(line.strip())
+            if match is None and line.strip():
+                raise InputError("expected a line such as `12c) text with [candidate] in it .`", str(path), number)
+            if match:
+                question, letter, before, word, after = match.groups()
+                place = len(before), len(before) + len(word)
+                found.append(Candidate(int(question), LETTERS.index(letter), f"{before}{word}{after}", *place))
+    return found
+
+
+def read_questions(data: Path) -> tuple[list[Candidate], dict[int, int]]:
+    """All candidates, five a question, and the right letter of each question."""
+    candidates, keys = read(data / QUESTIONS), read(data / ANSWERS)
+    right = {key.question: key.letter for key in keys}
+    for at, candidate in enumerate(candidates):
+        if candidate.letter != at % len(LETTERS) or candidate.question != candidates[at - at % 5].question:
+            raise InputError(f"expected five lines a question, a) to {LETTERS[-1]})", str(data / QUESTIONS), at + 1)
+        if candidate.question not in right:
+            raise InputError(f"expected an answer to question {candidate.question}", str(data / ANSWERS))
+    if not candidates or len(candidates) % len(LETTERS):
+        raise InputError("expected five lines a question", str(data / QUESTIONS), len(candidates))
+    return candidates, right
+
+
+def evaluate(model: Model, data: Path, cache: Path, parser: str = "english", seed: int = 1) -> Result:
+    """The share of questions whose right answer scores highest."""
+    _refuse_holmes(model)
+    ud = bool(model.config.get("forest", {}).get("ud"))
+    return _evaluate(str(model.path), lambda filled: model_scores(model, filled), data, cache, parser, seed, ud, model)
+
+
+def evaluate_counts(forest: Forest, data: Path, cache: Path, parser: str = "english", seed: int = 1) -> Result:
+    """The same by smoothed PMI over the paths of a forest."""
+    _refuse_sources(forest.manifest["sources"], str(forest.path))
+    name = f"PMI over {forest.path}"
+    return _evaluate(name, lambda filled: count_scores(forest, filled), data, cache, parser, seed, forest.ud)
+
+
+def _evaluate(
+    name: str,
+    score: Score,
+    data: Path,
+    cache: Path,
+    parser: str,
+    seed: int,
+    ud: bool,
+    model: Model | None = None,
+) -> Result:
+    absent = tuple(file for file in (QUESTIONS, ANSWERS) if not (data / file).is_file())
+    if absent:
+        return Result("completion", name, PROTOCOL, {}, absent)
+    clock = Clock()
+    candidates, right = read_questions(data)
+    with clock("parse"):
+        sentences = parsed([candidate.text for candidate in candidates], cache, parser)
+        filled = [fill(one, group, ud) for one, group in zip(candidates, sentences, strict=True)]
+    with clock("score"):
+        scores = np.zeros(len(candidates))
+        rows = [row for row, one in enumerate(filled) if one is not None]
+        scores[rows] = score([one for one in filled if one is not None])
+    table = scores.reshape(-1, len(LETTERS))
+    known = None if model is None else np.mean([one is not None and model.knows(one.word) for one in filled])
+    figures = {"no_node": filled.count(None), "oov": None if known is None else 1 - float(known)}
+    return _result(name, candidates[:: len(LETTERS)], table, right, figures, clock, seed)
+
+
+def _result(
+    name: str,
+    questions: Sequence[Candidate],
+    table: NDArray[np.float64],
+    right: dict[int, int],
+    figures: dict[str, Any],
+    clock: Clock,
+    seed: int,
+) -> Result:
+    gold = np.array([right[one.question] for one in questions])
+    given = table.argmax(1)
+    numbers = np.array([one.question for one in questions])
+    parts = {"development": numbers <= DEVELOPMENT, "test": numbers > DEVELOPMENT, "all": numbers > 0}
+    samples = tuple(_sample(part, (gold == given)[rows]) for part, rows in parts.items() if rows.any())
+    sets = [
+        {"set": one.name, "questions": one.size, "accuracy": one.value, "interval95": interval95(one, seed)}
+        for one in samples
+    ]
+    details = [
+        {
+            "question": int(number),
+            "gold": LETTERS[one],
+            "given": LETTERS[other],
+            "scores": " ".join(f"{s:.4f}" for s in row),
+        }
+        for number, one, other, row in zip(numbers, gold, given, table, strict=True)
+    ]
+    whole = {"accuracy": samples[-1].value, "questions": len(gold), "sets": sets, **figures}
+    missing = tuple(f"questions of the {part} part" for part, rows in parts.items() if not rows.any())
+    return Result("completion", name, PROTOCOL, whole, missing, clock.seconds, samples, details)
+
+
+def _sample(part: str, correct: NDArray[np.bool_]) -> Sample:
+    return Sample(part, len(correct), lambda rows: float(correct[rows].mean()))
+
+
+def fill(candidate: Candidate, sentences: Sequence[Sentence], ud: bool = False) -> Filled | None:
+    """The tree that the candidate's word stands in, with a blank in its place; none where it has no node."""
+    for span in within(candidate.text, sentences, candidate.start, candidate.end):
+        sentence = sentences[span.sentence]
+        for tree in convert_ud(sentence) if ud else convert(sentence):
+            for at, node in enumerate(tree):
+                if node.token == span.token:
+                    return Filled(_blanked(tree, at), node.word)
+    return None
+
+
+def _blanked(tree: Sequence[Node], at: int) -> Tree:
+    return Tree.from_nodes([*tree[:at], tree[at]._replace(word=BLANK), *tree[at + 1 :]])
+
+
+def blank_vectors(model: Model, trees: Sequence[Tree]) -> NDArray[np.float32]:
+    """What surrounds the blank of each tree, of length 1."""
+    laid = lay_flat(model.vocabulary, [hung(tree, tree.blanks()[0]) for tree in trees])
+    return unit(compose(model, laid.trees, node_vectors(model, laid.trees)))
+
+
+def model_scores(model: Model, filled: Sequence[Filled]) -> NDArray[np.float64]:
+    """Surrounding vector . answer vector."""
+    answers = unit(np.asarray(model.answer[model.vocabulary.word_ids(one.word for one in filled)], np.float32))
+    asked = blank_vectors(model, [one.tree for one in filled])
+    return np.asarray(np.einsum("ij,ij->i", asked, answers, dtype=np.float64))
+
+
+def count_scores(forest: Forest, filled: Sequence[Filled]) -> NDArray[np.float64]:
+    """The sum of the PMI of each candidate with the words at most two edges away."""
+    around = [contexts(one.tree) for one in filled]
+    vocabulary = cut(forest.word_weights(), forest.field_weights())
+    counts = count_paths(forest, [context for some in around for context in some], vocabulary)
+    words = vocabulary.word_ids(one.word for one in filled).astype(np.int64)
+    return np.concatenate([counts.pmi(some, word[None]) for some, word in zip(around, words, strict=True)])
+
+
+def _refuse_holmes(model: Model) -> None:
+    _refuse_sources(model.config.get("sources", []), str(model.path))
+
+
+def _refuse_sources(sources: Sequence[str], where: str) -> None:
+    """No figure for who has read the books the questions are from."""
+    for source in sources:
+        bare = re.sub(r"[^a-z]", "", Path(source).name.lower())
+        if any(title in bare for title in HOLMES):
+            message = (
+                f"learned from {Path(source).name}: the questions are from the Sherlock Holmes books, so train without"
+            )
+            raise InputError(message, where)

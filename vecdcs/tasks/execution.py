@@ -1,0 +1,143 @@
+"""Query execution: answers to questions that only hidden sentences support, ranked among all words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vecdcs.corpus.split import Split
+from vecdcs.corpus.vocabulary import Vocabulary, cut
+from vecdcs.errors import InputError
+from vecdcs.model.model import Model, unit
+from vecdcs.tasks.completion import blank_vectors
+from vecdcs.tasks.counts import PathCounts, contexts, count_paths
+from vecdcs.tasks.questions import BOTH, COUNT, ONE, TWO, Question, is_askable, questions
+from vecdcs.tasks.ranking import expected_hits, expected_reciprocal
+from vecdcs.tasks.result import Clock, Result, Sample, interval95
+from vecdcs.tasks.vectors import PlainVocabulary
+
+AT_ONCE = 64
+HITS = 10
+
+Floats = NDArray[np.float64]
+Ranker = Callable[[Sequence[Question]], Floats]
+
+
+def evaluate(model: Model, split: Split, count: int = COUNT, seed: int = 1) -> Result:
+    """Mean reciprocal rank and hits@10 of the hidden answers, by the model and by what does without one."""
+    _check_trained(model, split)
+    clock = Clock()
+    with clock("ask"):
+        vocabulary = cut(split.train.word_weights(), split.train.field_weights())
+        asked = questions(split, vocabulary, count, seed)
+    with clock("count"):
+        wanted = [context for question in asked for context in contexts(question.tree)]
+        counts = count_paths(split.train, wanted, vocabulary)
+    with clock("rank"):
+        ranks = {name: rank(asked, ranker, vocabulary) for name, ranker in rankers(model, counts).items()}
+    figures = _figures(asked, ranks, seed)
+    samples = tuple(_sample(asked, ranks["model"], kind) for kind in _kinds(asked))
+    details = [
+        _detail(question, {name: found[at] for name, found in ranks.items()}) for at, question in enumerate(asked)
+    ]
+    protocol = (
+        f"{split.manifest['share']:.0%} of the sentences hidden (seed {split.manifest['seed']}); answers that only "
+        "these support, ranked among all words of the vocabulary, other answers left out, ties at their expectation"
+    )
+    return Result("execution", str(model.path), protocol, figures, (), clock.seconds, samples, details)
+
+
+def _check_trained(model: Model, split: Split) -> None:
+    """The model must have learned from the open part, and from nothing else."""
+    if isinstance(model.vocabulary, PlainVocabulary):
+        return
+    forest = model.config.get("forest", {})
+    if forest.get("ud"):
+        raise InputError("a vecUD model has no fields to ask by: expected a model of DCS trees", str(model.path))
+    if forest.get("digest") != split.train.digest:
+        raise InputError(
+            f"learned from another forest than {split.train.path}, perhaps from hidden sentences: train on that",
+            str(model.path),
+        )
+
+
+def rankers(model: Model, counts: PathCounts) -> dict[str, Ranker]:
+    """Ways to score all words of the vocabulary as answers."""
+    words = counts.vocabulary
+    answers = unit(np.asarray(model.answer[model.vocabulary.word_ids(words.words)], np.float32))
+
+    def by_frequency(asked: Sequence[Question]) -> Floats:
+        return np.tile(words.word_weights, (len(asked), 1))
+
+    def by_lookup(asked: Sequence[Question]) -> Floats:
+        scores = np.zeros((len(asked), len(words.words)))
+        for row, question in zip(scores, asked, strict=True):
+            row[[words.word_id(word) for word in question.counts]] = list(question.counts.values())
+        return scores
+
+    def by_counts(asked: Sequence[Question]) -> Floats:
+        return np.array([counts.likely(contexts(question.tree)) for question in asked])
+
+    def by_model(asked: Sequence[Question]) -> Floats:
+        return np.asarray(blank_vectors(model, [question.tree for question in asked]) @ answers.T, np.float64)
+
+    def by_both(asked: Sequence[Question]) -> Floats:
+        return _standard(by_model(asked)) + _standard(by_counts(asked))
+
+    named = (by_frequency, by_lookup, by_counts, by_model, by_both)
+    return dict(zip(("frequency", "lookup", "pmi", "model", "hybrid"), named, strict=True))
+
+
+def _standard(scores: Floats) -> Floats:
+    return np.asarray((scores - scores.mean(1, keepdims=True)) / np.maximum(scores.std(1, keepdims=True), 1e-12))
+
+
+def rank(asked: Sequence[Question], ranker: Ranker, vocabulary: Vocabulary) -> list[tuple[float, float]]:
+    """Of each question the mean over its gold answers: expected reciprocal rank, expected hits@10."""
+    possible = np.array([is_askable(word) for word in vocabulary.words])
+    found = []
+    for start in range(0, len(asked), AT_ONCE):
+        some = asked[start : start + AT_ONCE]
+        for question, scores in zip(some, ranker(some), strict=True):
+            others = possible.copy()
+            others[[vocabulary.word_id(word) for word in question.known]] = False
+            gold = scores[[vocabulary.word_id(word) for word in sorted(question.gold)]]
+            better = (scores[others][None] > gold[:, None]).sum(1)
+            equal = (scores[others][None] == gold[:, None]).sum(1)
+            pairs = list(zip(better.tolist(), equal.tolist(), strict=True))
+            mean = [float(np.mean([one(*pair) for pair in pairs])) for one in (expected_reciprocal, _hits)]
+            found.append((mean[0], mean[1]))
+    return found
+
+
+def _hits(better: int, equal: int) -> float:
+    return expected_hits(better, equal, HITS)
+
+
+def _kinds(asked: Sequence[Question]) -> list[str]:
+    return [kind for kind in (ONE, TWO, BOTH) if any(question.kind == kind for question in asked)]
+
+
+def _sample(asked: Sequence[Question], ranks: Sequence[tuple[float, float]], kind: str) -> Sample:
+    values = np.array([found[0] for question, found in zip(asked, ranks, strict=True) if question.kind == kind])
+    return Sample(kind, len(values), lambda rows: float(values[rows].mean()))
+
+
+def _figures(asked: Sequence[Question], ranks: Mapping[str, list[tuple[float, float]]], seed: int) -> dict[str, Any]:
+    sets = []
+    for kind in _kinds(asked):
+        rows = [row for row, question in enumerate(asked) if question.kind == kind]
+        by = {name: np.mean([found[row] for row in rows], axis=0) for name, found in ranks.items()}
+        figures = {name: {"mrr": float(both[0]), "hits10": float(both[1])} for name, both in by.items()}
+        interval = interval95(_sample(asked, ranks["model"], kind), seed)
+        answers = sum(len(asked[row].gold) for row in rows)
+        sets.append({"set": kind, "questions": len(rows), "answers": answers, "interval95": interval, "by": figures})
+    return {"mrr": float(np.mean([found[0] for found in ranks["model"]])), "sets": sets}
+
+
+def _detail(question: Question, found: Mapping[str, tuple[float, float]]) -> dict[str, object]:
+    ranks = {f"{name}_reciprocal_rank": f"{both[0]:.5f}" for name, both in found.items()}
+    return {"kind": question.kind, "tree": str(question.tree), "answers": len(question.gold), **ranks}

@@ -61,12 +61,16 @@ def _at_blank(tree: Tree) -> Tree:
 
 def _events(evidence: Evidence, values: Sequence[int]) -> dict[int, str]:
     """The words of events."""
-    found = evidence.database.execute(
-        f"SELECT DISTINCT v.value, words.word FROM (SELECT unnest(?::BIGINT[]) AS value) v JOIN edges "
-        f"ON {_event('edges', 'node')} = v.value JOIN words ON words.id = edges.word",
-        [[value for value in values if value < 0]],
+    places = {value: divmod(-value - 1, 1 << SHIFT) for value in values if value < 0}
+    if not places:
+        return {}
+    rows = evidence.database.execute(
+        "SELECT DISTINCT e.sentence, e.node, words.word FROM edges e JOIN words ON words.id = e.word "
+        "WHERE e.sentence IN (SELECT unnest($sentences))",
+        {"sentences": [sentence for sentence, _ in places.values()]},
     )
-    return dict(found.fetchall())
+    words = {(sentence, node): word for sentence, node, word in rows.fetchall()}
+    return {value: words[place] for value, place in places.items()}
 
 
 def _event(alias: str, node: str) -> str:
@@ -174,8 +178,8 @@ class Tables:
             f"SELECT sentence, node, other, other_node\nFROM edges WHERE label = {mine} AND other_label = {arg}{only}\n"
             "UNION\nSELECT a.sentence, a.node, b.other, b.other_node\n"
             f"FROM (SELECT * FROM edges WHERE label = {mine} AND other_label <> {arg}{only}) a\n"
-            "  JOIN edges b ON b.sentence = a.sentence AND b.node = a.other_node AND b.label = a.other_label "
-            f"AND b.other_label = {arg}"
+            "  JOIN edges b ON b.word = a.other AND b.label = a.other_label\n"
+            f"  AND b.sentence = a.sentence AND b.node = a.other_node AND b.other_label = {arg}"
         )
         value, joins = _mention("e", "other", "other_node")
         return self.add(f"SELECT DISTINCT e.sentence, e.node, {value} AS value\nFROM {filled} e {joins}")

@@ -1,8 +1,378 @@
-"""Asking."""
+"""A model that answers: phrases, questions and trees are composed, executed, and compared."""
+
 from __future__ import annotations
-from dataclasses import dataclass
-from vecdcs.model.model import Model
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vecdcs.dcs.tree import ARG, BLANK, Child, Tree
+from vecdcs.errors import InputError, VecdcsError
+from vecdcs.model import model as models
+from vecdcs.model.model import Model, unit
+from vecdcs.model.query import Laid, compose, hung, lay_flat, node_vectors
+from vecdcs.model.question import Understood, fill, understand
+from vecdcs.model.search import Calibration, Hits, Space, calibration_of, log_odds, log_sum, search
+
+if TYPE_CHECKING:
+    from vecdcs.model.explain import Explanation
+    from vecdcs.model.support import Corpus, Exact, Quote
+
+SHIPPED = Path(__file__).parent / "english"
+EXACT, INFERRED = "exact", "inferred"
+TRUST = 2.0  # so many exact matches weigh as much as all that the vectors say
+EXAMPLES = 3
+
+Vectors = NDArray[np.float32]
+
+
+class Near(NamedTuple):
+    """A word and the cosine of its query vector."""
+
+    word: str
+    score: float
+
+
+class Choice(NamedTuple):
+    """A candidate for a blank, the word it was parsed as, and its score; best first."""
+
+    candidate: str
+    word: str | None
+    score: float
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A word that answers: found in the corpus (`exact`, with the number of matches) or only by vectors (`inferred`).
+
+    `score` is the product of the unit vectors, none for a word that the model does not know.
+    """
+
+    word: str
+    score: float | None
+    probability: float
+    kind: str = INFERRED
+    count: int = 0
+    evidence: tuple[Quote, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """As JSON shows it."""
+        quotes = [quote._asdict() for quote in self.evidence]
+        return {**vars(self), "evidence": quotes}
+
+
+@dataclass(frozen=True)
+class Question:
+    """A tree asked at one of its nodes: its blank, or else its root."""
+
+    asker: Asker = field(repr=False)
+    text: str
+    tree: Tree
+    position: int
+    unused: tuple[str, ...] = ()
+    corpus: Corpus | None = field(default=None, repr=False)
+
+    @cached_property
+    def hung(self) -> Tree:
+        """The tree hung up at what is asked."""
+        return hung(self.tree, self.position)
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """The words that the model does not know; it takes the unknown word of their part of speech instead."""
+        words = (node.word for node in self.tree.nodes() if node.word != BLANK and not node.alternatives)
+        return tuple(dict.fromkeys(word for word in words if not self.asker.knows(word)))
+
+    @property
+    def vector(self) -> Vectors:
+        """The query vector, of length 1."""
+        vector: Vectors = self.asker.vectors([self])[0]
+        return vector
+
+    def each(self) -> tuple[Question, ...]:
+        """The same question for each of its blanks."""
+        blanks = self.tree.blanks() or [self.position]
+        return tuple(Question(self.asker, self.text, self.tree, at, self.unused, self.corpus) for at in blanks)
+
+    def answers(
+        self, k: int = 10, pos: str | Collection[str] = (), by: str = "probability", own_words: bool = False
+    ) -> list[Answer]:
+        """The k best answers, by `probability` or by `score`; `pos` keeps some parts of speech, N, V, J, R or P."""
+        return self.asker.answer_many([self], k, pos, by, own_words)[0]
+
+    def explain(self, k: int = 5, **options: Any) -> Explanation:
+        """What each part of the tree adds to the scores of the k best answers."""
+        from vecdcs.model.explain import explain
+
+        return explain(self, [answer.word for answer in self.answers(k, **options)])
+
+    def as_dict(self, answers: Iterable[Answer]) -> dict[str, Any]:
+        """As JSON shows it."""
+        return {
+            "query": self.text,
+            "tree": str(self.tree),
+            "asked": self.position,
+            "unknown": list(self.unknown),
+            "unused": list(self.unused),
+            "answers": [answer.as_dict() for answer in answers],
+        }
+
 
 @dataclass(frozen=True)
 class Asker(Model):
-    """x"""
+    """A model with a parser beside it, which can be asked."""
+
+    parser: str = "english"
+
+    @cached_property
+    def answer_space(self) -> Space:
+        """Answer vectors, ready to be searched."""
+        return Space.of(self.answer, self.vocabulary)
+
+    @cached_property
+    def query_space(self) -> Space:
+        """Query vectors, ready to be searched."""
+        return Space.of(self.query, self.vocabulary)
+
+    @cached_property
+    def calibration(self) -> Calibration:
+        """What scores are worth as probabilities."""
+        return calibration_of(self)
+
+    def ask(self, text: str | Tree, corpus: str | Path | Corpus | None = None, blank: int = 0) -> Question:
+        """A question in words or notation; with a forest its answers are exact or inferred. `blank`: which of many."""
+        return self.ask_many([text], corpus, blank)[0]
+
+    def ask_many(
+        self, texts: Sequence[str | Tree], corpus: str | Path | Corpus | None = None, blank: int = 0
+    ) -> list[Question]:
+        """Many questions, parsed together."""
+        opened = None
+        if corpus is not None:
+            from vecdcs.model.support import open_corpus
+
+            opened = open_corpus(corpus)
+        parsed = iter(understand([text for text in texts if isinstance(text, str)], self.parser))
+        found = (Understood(str(text), text) if isinstance(text, Tree) else next(parsed) for text in texts)
+        return [Question(self, x.text, x.tree, _asked(x.tree, blank), x.unused, opened) for x in found]
+
+    def answers(
+        self, text: str | Tree, k: int = 10, corpus: str | Path | Corpus | None = None, **options: Any
+    ) -> list[Answer]:
+        """The best answers to a question."""
+        return self.ask(text, corpus).answers(k, **options)
+
+    def answer_many(
+        self,
+        questions: Sequence[Question],
+        k: int = 10,
+        pos: str | Collection[str] = (),
+        by: str = "probability",
+        own_words: bool = False,
+    ) -> list[list[Answer]]:
+        """The best answers to many questions, in few matrix products."""
+        if by not in ("probability", "score"):
+            raise InputError(f"answers can be ranked by probability or score, not by {by!r}")
+        if k < 1:
+            raise InputError(f"k is {k}, but must be at least 1")
+        wanted = [pos] if isinstance(pos, str) and pos else list(pos)
+        plain = [question for question in questions if not has_logic(question.tree)]
+        own = [set() if own_words else own_numbers(question) for question in plain]
+        more = k if all(question.corpus is None for question in plain) else k + 50
+        hits = iter(
+            search(self.answer_space, self.vectors(plain), more, self.calibration, by == "probability", wanted, own)
+            if plain
+            else ()
+        )
+        return [self._merged(q, None if has_logic(q.tree) else next(hits), k, wanted) for q in questions]
+
+    def _merged(self, question: Question, hits: Hits | None, k: int, pos: Collection[str]) -> list[Answer]:
+        """What the vectors say, and what the corpus says."""
+        inferred = [] if hits is None else [
+            Answer(self.vocabulary.words[word], float(score), float(probability))
+            for word, score, probability in zip(*hits, strict=True)
+        ]  # fmt: skip
+        if question.corpus is None:
+            if hits is None:
+                raise VecdcsError(
+                    f"a tree with | or ~ has exact answers only: give a corpus to find them in: {question.tree}"
+                )
+            return inferred
+        return merge(question, question.corpus, inferred, k, pos)
+
+    def vectors(self, questions: Sequence[Question]) -> Vectors:
+        """The query vectors of many questions, of length 1."""
+        laid = self.laid(questions)
+        found = unit(compose(self, laid.trees, node_vectors(self, laid.trees)))
+        for question, vector in zip(questions, found, strict=True):
+            if not vector.any():
+                raise VecdcsError(f"there is nothing to ask with in {question.tree}: expected a word beside the blank")
+        return found
+
+    def laid(self, questions: Sequence[Question]) -> Laid:
+        """The trees of questions, hung up at what is asked and laid flat."""
+        return lay_flat(self.vocabulary, [question.hung for question in questions])
+
+    def similarity(self, one: str | Tree, other: str | Tree) -> float:
+        """The cosine of two query vectors."""
+        return self.similarities([(one, other)])[0]
+
+    def similarities(self, pairs: Sequence[tuple[str | Tree, str | Tree]]) -> list[float]:
+        """The cosines of many pairs."""
+        vectors = self.vectors(self.ask_many([text for pair in pairs for text in pair]))
+        found: list[float] = np.einsum("ij,ij->i", vectors[0::2], vectors[1::2], dtype=np.float64).tolist()
+        return found
+
+    def nearest(self, text: str | Tree, k: int = 10, pos: str | Collection[str] = ()) -> list[Near]:
+        """The words whose query vectors are nearest to that of a word or phrase."""
+        question = self.ask(text)
+        wanted = [pos] if isinstance(pos, str) and pos else list(pos)
+        own = [own_numbers(question)]
+        hits = search(self.query_space, self.vectors([question]), k, self.calibration, False, wanted, own)[0]
+        return [Near(self.vocabulary.words[word], float(score)) for word, score in zip(*hits[:2], strict=True)]
+
+    def complete(self, text: str, candidates: Sequence[str]) -> list[Choice]:
+        """Candidates for the blank of a sentence: how well each, as the parser takes it, answers what surrounds it."""
+        filled = fill(text, candidates, self.parser)
+        places = [(at, each.tree, each.position) for at, each in enumerate(filled) if each.tree is not None]
+        asked = [tree.blank(position) for _, tree, position in places]
+        words: list[str | None] = [None] * len(filled)
+        scores = [0.0] * len(filled)
+        questions = [Question(self, text, tree, place[2]) for tree, place in zip(asked, places, strict=True)]
+        laid = self.laid(questions)
+        vectors = unit(compose(self, laid.trees, node_vectors(self, laid.trees))) if places else ()
+        for (at, tree, position), vector in zip(places, vectors, strict=True):
+            words[at] = tree.subtree(position).word
+            scores[at] = float(vector @ self.answer_vector(tree.subtree(position).word))
+        found = [Choice(each.candidate, words[at], scores[at]) for at, each in enumerate(filled)]
+        return sorted(found, key=lambda choice: (choice.word is None, -choice.score))
+
+    def explain(self, text: str | Tree, k: int = 5, **options: Any) -> Explanation:
+        """The tree of a question, and what each part of it adds to the scores of the best answers."""
+        return self.ask(text).explain(k, **options)
+
+    def plausibility(self, predicate: str, field: str, argument: str) -> float:
+        """Selectional preference: the mean score of the argument as answer to the predicate's field and the reverse."""
+        asked = Tree(BLANK, (Child(Tree(predicate), ARG, field),)), Tree(BLANK, (Child(Tree(argument), field, ARG),))
+        vectors = self.vectors(self.ask_many(asked))
+        answers = np.stack([self.answer_vector(argument), self.answer_vector(predicate)])
+        return float(np.einsum("ij,ij->", vectors, answers, dtype=np.float64) / 2)
+
+    def probabilities(self, questions: Sequence[Question]) -> Vectors:
+        """The probabilities of all words of the vocabulary, by questions."""
+        logits = log_odds(self.answer_space, self.answer_space.scores(self.vectors(questions)), self.calibration)
+        found: Vectors = np.exp(logits - log_sum(logits)[:, None])
+        return found
+
+
+def load(path: str | Path | None = None, parser: str = "english") -> Asker:
+    """A model that answers: the shipped English one, or that in a folder."""
+    if path is None and not (SHIPPED / models.MANIFEST).is_file():
+        raise InputError(
+            "this installation has no model of its own: give the folder of one, as `vecdcs train` makes it"
+        )
+    found = models.load(SHIPPED if path is None else path)
+    return asker(found, parser)
+
+
+def asker(model: Model, parser: str = "english") -> Asker:
+    """A model, made able to answer."""
+    parts = {part.name: getattr(model, part.name) for part in fields(Model)}
+    return Asker(**parts, parser=parser)
+
+
+def has_logic(tree: Tree) -> bool:
+    """Whether a tree has unions or negations, which vectors do not understand."""
+    return any(place.tree.alternatives or (place.edge and place.edge.negated) for place in tree.places)
+
+
+def own_numbers(question: Question) -> set[int]:
+    """The numbers of the question's own words."""
+    index = question.asker.vocabulary.word_index
+    return {index[node.word] for node in question.tree.nodes() if node.word in index}
+
+
+def _asked(tree: Tree, blank: int) -> int:
+    """The position of a blank; the root, where there is none."""
+    blanks = tree.blanks() or [0]
+    if not 0 <= blank < len(blanks):
+        raise InputError(f"there is no blank {blank} in {tree}: it has {len(tree.blanks())}, counted from 0")
+    return blanks[blank]
+
+
+def merge(question: Question, corpus: Corpus, inferred: Sequence[Answer], k: int, pos: Collection[str]) -> list[Answer]:
+    """Exact and inferred answers in one ranking.
+
+    The probability of a word is (matches + TRUST * p) / (all matches + TRUST), where p is what the vectors say: they
+    are the prior of what the corpus is then counted for.
+    """
+    own = {node.word for node in question.tree.nodes()}
+    exact = {
+        word: found
+        for word, found in corpus.exact(question.tree, question.position).items()
+        if word not in own and (not pos or word.rpartition("/")[2] in pos)
+    }
+    total = sum(found.count for found in exact.values()) + TRUST
+    known = {answer.word: answer for answer in [*inferred, *_scored(question, exact, inferred)]}
+    answers = []
+    for word in dict.fromkeys([*exact, *known]):
+        vector, found = known.get(word), exact.get(word)
+        chance = ((found.count if found else 0) + TRUST * (vector.probability if vector else 0)) / total
+        kind, count = (EXACT, found.count) if found else (INFERRED, 0)
+        answers.append(Answer(word, vector.score if vector else None, chance, kind, count))
+    best = sorted(answers, key=lambda answer: -answer.probability)[:k]
+    return _quoted(question, corpus, exact, best)
+
+
+def _scored(question: Question, exact: Collection[str], inferred: Sequence[Answer]) -> list[Answer]:
+    """Exact answers that are not among the best inferred ones, with what the vectors say of them."""
+    words = {*exact} - {answer.word for answer in inferred}
+    index = question.asker.vocabulary.word_index
+    numbers = [index[word] for word in words if word in index]
+    if not numbers or has_logic(question.tree):
+        return []
+    scores = question.asker.answer_space.scores(question.vector[None])[0]
+    chances = question.asker.probabilities([question])[0]
+    return [Answer(question.asker.vocabulary.words[n], float(scores[n]), float(chances[n])) for n in numbers]
+
+
+def _quoted(question: Question, corpus: Corpus, exact: dict[str, Exact], answers: Sequence[Answer]) -> list[Answer]:
+    """Answers with their sentences; inferred ones with those of the nearest statements."""
+    guessed = [answer.word for answer in answers if answer.kind == INFERRED]
+    near = corpus.nearest(question.hung, guessed, lambda parts: _nearness(question, parts)) if guessed else {}
+    found = []
+    for answer in answers:
+        if answer.kind == EXACT:
+            states, sentences = question.tree, exact[answer.word].sentences[:EXAMPLES]
+        else:
+            part, some = near.get(answer.word) or _likest(question, exact, answer.word)
+            states, sentences = _naming(part, answer.word), list(some[:EXAMPLES])
+        found.append(replace(answer, evidence=corpus.quotes(sentences, states)))
+    return found
+
+
+def _naming(part: Tree, word: str) -> Tree:
+    """A part of a question with a word as its answer."""
+    return part.replace(0, word) if part.word == BLANK else part
+
+
+def _nearness(question: Question, parts: Sequence[Tree]) -> list[float]:
+    """How near smaller questions are to a question: cosines."""
+    vectors = question.asker.vectors(question.asker.ask_many(list(parts)))
+    cosines: list[float] = (vectors @ question.vector).tolist()
+    return cosines
+
+
+def _likest(question: Question, exact: dict[str, Exact], word: str) -> tuple[Tree, Sequence[int]]:
+    """What is stated of the exact answer that is most like a word."""
+    known = [other for other in exact if question.asker.knows(other)]
+    if not known:
+        return question.tree, ()
+    vectors = np.stack([question.asker.answer_vector(other) for other in known])
+    likest = known[int(np.argmax(vectors @ question.asker.answer_vector(word)))]
+    return _naming(question.hung, likest), exact[likest].sentences

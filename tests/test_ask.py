@@ -1,0 +1,325 @@
+"""Asking: words and notation, blanks, unknown words, filters, completion, and answers with evidence."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from made_models import random_model, world_folder
+
+import vecdcs
+from vecdcs.dcs.tree import BLANK, Tree
+from vecdcs.errors import InputError, VecdcsError
+from vecdcs.model import ask as asking
+from vecdcs.model.ask import EXACT, INFERRED, Asker, load
+from vecdcs.model.model import unit
+from vecdcs.model.query import hung
+from vecdcs.model.question import fill, is_notation, understand
+from vecdcs.model.search import calibrate, log_odds, log_sum
+from vecdcs.model.support import Corpus, parts_of
+from vecdcs.world.queries import make_queries
+from vecdcs.world.world import World
+
+MODEL = random_model()
+
+
+@pytest.fixture(scope="module")
+def world() -> Asker:
+    return load(world_folder() / "model")
+
+
+@pytest.fixture(scope="module")
+def corpus() -> Corpus:
+    return Corpus(world_folder() / "forest")
+
+
+def test_import_is_instant_and_load_comes_with_first_use() -> None:
+    code = "import sys, vecdcs; assert 'numpy' not in sys.modules; vecdcs.load; assert 'numpy' in sys.modules"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+    with pytest.raises(AttributeError, match="nothing"):
+        vecdcs.nothing  # noqa: B018
+
+
+def test_a_model_by_its_folder(world: Asker) -> None:
+    assert vecdcs.load(world_folder() / "model").vocabulary.words == world.vocabulary.words
+
+
+def test_without_a_shipped_model_the_error_says_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(asking, "SHIPPED", tmp_path / "english")
+    with pytest.raises(InputError, match="give the folder"):
+        load()
+
+
+@pytest.mark.parametrize(
+    "text, notation",
+    [
+        ("banned drugs", False),
+        ("drug/N & ban/V.COMP", True),
+        ("ban/V", True),
+        ("he and/or she", False),
+        ("_", True),
+        ("The drug _ is banned.", False),
+        ("_ & about:learn/V", True),
+        ("km/h", False),
+        ("drug/N | book/N", True),
+    ],
+)
+def test_what_is_notation(text: str, notation: bool) -> None:
+    assert is_notation(text) == notation
+
+
+def test_questions_in_words_become_trees() -> None:
+    texts = [
+        "banned drugs",
+        "drugs banned by Canada",
+        "Who sells drugs?",
+        "What did Canada ban?",
+        "Where do students live?",
+        "The drug _ is banned by the government.",
+    ]
+    trees = [str(found.tree) for found in understand(texts)]
+    assert trees[:5] == [
+        "drug/N & ban/V.COMP",
+        "drug/N & (ban/V & SUBJ:canada/N).COMP",
+        "_ & (sell/V & COMP:drug/N).SUBJ",
+        "_ & (ban/V & SUBJ:canada/N).COMP",
+        "_ & where:(live/V & SUBJ:student/N)",
+    ]
+    assert Tree.parse(trees[5]).blanks()
+    assert [str(understand([text])[0].tree) for text in texts] == trees
+
+
+def test_texts_of_several_sentences_are_dealt_to_their_questions() -> None:
+    texts = ["John sleeps. Who sells drugs?", "banned drugs"]
+    first, second = understand(texts)
+    assert str(first.tree) == "_ & (sell/V & COMP:drug/N).SUBJ"
+    assert first.unused == ("sleep/V", "john/N")
+    assert str(second.tree) == "drug/N & ban/V.COMP"
+
+
+def test_a_text_without_words() -> None:
+    with pytest.raises(InputError, match="no word"):
+        MODEL.ask("of the")
+
+
+def test_a_bad_tree_is_shown_with_its_column() -> None:
+    with pytest.raises(VecdcsError, match="column"):
+        MODEL.ask("drug/N & & ban/V")
+
+
+def test_unknown_words_are_told() -> None:
+    question = MODEL.ask("quux/N & ban/V.COMP")
+    assert question.unknown == ("quux/N",)
+    same = MODEL.ask("*UNKNOWN*/N & ban/V.COMP")
+    np.testing.assert_allclose(question.vector, same.vector, atol=1e-6)
+    assert question.as_dict(question.answers(1))["unknown"] == ["quux/N"]
+
+
+def test_a_phrase_is_asked_at_its_root_a_blank_at_the_blank() -> None:
+    assert MODEL.ask("drug/N & ban/V.COMP").position == 0
+    question = MODEL.ask("ban/V & SUBJ:canada/N & COMP:_")
+    assert question.tree.subtree(question.position).word == BLANK
+    np.testing.assert_allclose(question.vector, MODEL.ask("_ & (ban/V & SUBJ:canada/N).COMP").vector, atol=1e-5)
+
+
+def test_each_of_several_blanks() -> None:
+    question = MODEL.ask("sell/V & SUBJ:_ & COMP:_")
+    subject, thing = question.each()
+    assert subject.position == question.position
+    np.testing.assert_allclose(thing.vector, MODEL.ask("_ & (sell/V & SUBJ:_).COMP").vector, atol=1e-5)
+    np.testing.assert_allclose(MODEL.ask(question.text, blank=1).vector, thing.vector, atol=1e-6)
+    with pytest.raises(InputError, match="blank 2"):
+        MODEL.ask(question.text, blank=2)
+
+
+def test_nothing_to_ask_with() -> None:
+    with pytest.raises(VecdcsError, match="nothing to ask"):
+        MODEL.ask("_").answers()
+
+
+def test_answers_are_the_best_words_without_the_questions_own() -> None:
+    answers = MODEL.answers("drug/N & ban/V.COMP", k=4, by="score")
+    scores = unit(MODEL.answer) @ MODEL.ask("drug/N & ban/V.COMP").vector
+    order = [MODEL.vocabulary.words[at] for at in np.argsort(-scores)]
+    allowed = [word for word in order if word not in ("drug/N", "ban/V") and "*" not in word]
+    assert [answer.word for answer in answers] == allowed[:4]
+    assert all(answer.kind == INFERRED and not answer.evidence for answer in answers)
+    own = {answer.word for answer in MODEL.answers("drug/N & ban/V.COMP", k=50, own_words=True)}
+    assert {"drug/N", "ban/V"} <= own
+
+
+def test_answers_by_part_of_speech() -> None:
+    assert {answer.word.rpartition("/")[2] for answer in MODEL.answers("drug/N", pos="V")} == {"V"}
+    assert {answer.word.rpartition("/")[2] for answer in MODEL.answers("drug/N", pos=["V", "J"])} == {"V", "J"}
+
+
+def test_bad_options() -> None:
+    with pytest.raises(InputError, match="probability or score"):
+        MODEL.answers("drug/N", by="chance")
+    with pytest.raises(InputError, match="at least 1"):
+        MODEL.answers("drug/N", k=0)
+
+
+def test_many_questions_at_once() -> None:
+    trees = ["drug/N & ban/V.COMP", "_ & about:learn/V", "man/N & old/J.SUBJ"] * 30
+    together = MODEL.answer_many(MODEL.ask_many(trees), k=3)
+    for tree, answers in zip(trees, together, strict=True):
+        alone = MODEL.answers(tree, k=3)
+        assert [answer.word for answer in answers] == [answer.word for answer in alone]
+        np.testing.assert_allclose([a.score for a in answers], [a.score for a in alone], atol=1e-5)
+
+
+def test_union_and_negation_have_exact_answers_only() -> None:
+    with pytest.raises(VecdcsError, match="exact answers only"):
+        MODEL.answers("drug/N & ~ban/V.COMP")
+
+
+def test_similarity() -> None:
+    assert MODEL.similarity("drug/N", "drug/N") == pytest.approx(1, abs=1e-5)
+    one, other = MODEL.ask("drug/N & ban/V.COMP").vector, MODEL.ask("book/N").vector
+    assert MODEL.similarity("drug/N & ban/V.COMP", "book/N") == pytest.approx(float(one @ other), abs=1e-5)
+    pairs = [("drug/N", "book/N"), ("man/N", "he/P")]
+    np.testing.assert_allclose(MODEL.similarities(pairs), [MODEL.similarity(*pair) for pair in pairs], atol=1e-5)
+
+
+def test_nearest() -> None:
+    near = MODEL.nearest("book/N", k=3)
+    cosines = unit(MODEL.query) @ MODEL.query_vector("book/N")
+    order = [MODEL.vocabulary.words[at] for at in np.argsort(-cosines)]
+    assert [each.word for each in near] == [w for w in order if w != "book/N" and "*" not in w][:3]
+
+
+def test_plausibility() -> None:
+    asked = MODEL.ask("_ & sell/V.COMP").vector @ MODEL.answer_vector("drug/N")
+    back = MODEL.ask("_ & COMP:drug/N").vector @ MODEL.answer_vector("sell/V")
+    assert MODEL.plausibility("sell/V", "COMP", "drug/N") == pytest.approx(float(asked + back) / 2, abs=1e-5)
+
+
+def test_completion_in_notation() -> None:
+    choices = MODEL.complete("sell/V & SUBJ:man/N & COMP:_", ["drug/N", "book/N", "he/P"])
+    around = MODEL.ask("sell/V & SUBJ:man/N & COMP:_").vector
+    assert [c.score for c in choices] == sorted([c.score for c in choices], reverse=True)
+    for choice in choices:
+        assert choice.score == pytest.approx(float(around @ MODEL.answer_vector(choice.candidate)), abs=1e-5)
+
+
+def test_completion_in_words_takes_each_candidate_as_parsed() -> None:
+    filled = {each.candidate: each for each in fill("The man sold the _ to Canada.", ["drugs", "old book", "of"])}
+    tree = filled["drugs"].tree
+    assert tree is not None and tree.subtree(filled["drugs"].position).word == "drug/N"
+    assert filled["of"].tree is None
+    choices = MODEL.complete("The man sold the _ to Canada.", ["drugs", "of", "books"])
+    assert choices[-1].candidate == "of" and choices[-1].word is None
+    surrounding = hung(tree.blank(filled["drugs"].position), filled["drugs"].position)
+    score = next(choice.score for choice in choices if choice.candidate == "drugs")
+    assert score == pytest.approx(float(MODEL.ask(surrounding).vector @ MODEL.answer_vector("drug/N")), abs=1e-5)
+
+
+def test_completion_in_a_second_sentence_and_with_repeated_words() -> None:
+    (found,) = fill("The man bans drugs. The drugs are sold by the _.", ["man"])
+    assert found.tree is not None
+    assert found.tree.subtree(found.position).word == "man/N"
+    assert {node.word for node in found.tree.nodes()} == {"sell/V", "drug/N", "man/N"}
+
+
+def test_completion_needs_a_blank() -> None:
+    for text in ("no blank here", "drug/N & ban/V"):
+        with pytest.raises(InputError, match="no blank"):
+            MODEL.complete(text, ["x"])
+
+
+def test_parts_of_a_question() -> None:
+    parts = {str(part) for part in parts_of(Tree.parse("_ & (ban/V & SUBJ:canada/N).COMP"))}
+    assert parts == {"_ & ban/V.COMP"}
+    parts = {str(part) for part in parts_of(Tree.parse("drug/N & ban/V.COMP"))}
+    assert parts == {"_ & drug/N & ban/V.COMP", "_ & drug/N", "_ & ban/V.COMP"}
+
+
+def test_exact_and_inferred_answers_in_one_ranking(world: Asker, corpus: Corpus) -> None:
+    question = world.ask("Who sells drugs?", corpus)
+    answers = question.answers(60)
+    kinds = {answer.kind for answer in answers}
+    assert kinds == {EXACT, INFERRED}
+    chances = [answer.probability for answer in answers]
+    assert chances == sorted(chances, reverse=True)
+    for answer in answers:
+        if answer.kind == EXACT:
+            assert answer.count > 0 and answer.evidence
+            assert answer.evidence[0].text
+        else:
+            assert answer.count == 0
+    quoted = [answer for answer in answers if answer.kind == INFERRED and answer.evidence]
+    assert quoted, "inferred answers have the nearest real statements as support"
+    for answer in quoted:
+        assert all(Tree.parse(quote.states) for quote in answer.evidence)
+
+
+def test_exact_answers_are_the_denotation_of_what_is_stated(world: Asker, corpus: Corpus) -> None:
+    """Joined across sentences, what the forest says is what the stated facts say."""
+    made = World.make(0, 1500)
+    for query in make_queries(made, count=4):
+        exact = {a.word for a in world.ask(query.tree, corpus).answers(500) if a.kind == EXACT}
+        missing = {f"{name}/N" for name in query.stated} - exact
+        assert not missing, (query.tree, missing)
+
+
+def test_exact_only_for_union_and_negation(world: Asker, corpus: Corpus) -> None:
+    answers = world.ask("drug/N & ~ban/V.COMP", corpus).answers()
+    assert answers and all(answer.kind == EXACT for answer in answers)
+
+
+def test_pos_filter_holds_for_exact_answers(world: Asker, corpus: Corpus) -> None:
+    assert all(answer.word.endswith("/N") for answer in world.ask("_ & ban/V.COMP", corpus).answers(50, pos="N"))
+
+
+def test_a_vecud_forest_cannot_be_asked(tmp_path: Path) -> None:
+    from corpora import write_conllu
+
+    from vecdcs.corpus.build import build
+    from vecdcs.corpus.shard import Options
+
+    build([write_conllu(tmp_path / "a.conllu", 5)], tmp_path / "forest", Options(ud=True))
+    with pytest.raises(InputError, match="vecUD"):
+        MODEL.ask("drug/N", tmp_path / "forest")
+
+
+def average_precision(words: list[str], gold: set[str]) -> float:
+    ranks = [rank for rank, word in enumerate(words, 1) if word in gold]
+    return sum(hit / rank for hit, rank in enumerate(ranks, 1)) / len(gold)
+
+
+def test_learned_vectors_answer_far_better_than_chance(world: Asker, corpus: Corpus) -> None:
+    queries = make_queries(World.make(0, 1500), count=10)
+    gold = [{f"{name}/N" for name in query.answers} for query in queries]
+    questions = world.ask_many([query.tree for query in queries])
+    answers = world.answer_many(questions, k=400, pos="N")
+    found = np.mean([average_precision([a.word for a in some], true) for some, true in zip(answers, gold, strict=True)])
+    rng = np.random.default_rng(0)
+    nouns = [word for word in world.vocabulary.words if word.endswith("/N")]
+    chance = np.mean([average_precision(list(rng.permutation(nouns)), true) for true in gold])
+    assert found > 3 * chance
+    with_corpus = world.answer_many(world.ask_many([query.tree for query in queries], corpus), k=400, pos="N")
+    merged = np.mean(
+        [average_precision([a.word for a in some], true) for some, true in zip(with_corpus, gold, strict=True)]
+    )
+    assert merged > found
+
+
+def test_probabilities_are_calibrated_on_what_they_are_fitted_to(world: Asker) -> None:
+    """Answers given with probabilities around p are right about as often."""
+    from vecdcs.corpus.forest import Forest
+    from vecdcs.model.compose import surrounding_vectors
+
+    flat = Forest.open(world_folder() / "forest").flat(0, world.vocabulary)
+    vectors = surrounding_vectors(world, flat)
+    words = flat.word.astype(np.int64)
+    chosen = np.random.default_rng(1).permutation(len(words))[:3000]
+    fitted = calibrate(world.answer_space, vectors[chosen[:1500]], words[chosen[:1500]], world.calibration)
+    scores = world.answer_space.scores(vectors[chosen[1500:]])
+    logits = log_odds(world.answer_space, scores, fitted)
+    chance = np.exp(logits - log_sum(logits)[:, None])
+    best = chance.argmax(1)
+    assert chance.max(1).mean() == pytest.approx(float((best == words[chosen[1500:]]).mean()), abs=0.1)

@@ -1,0 +1,149 @@
+"""From what a user types to the tree that is asked: notation as it is, words through the parser."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from threading import Lock
+from typing import TYPE_CHECKING, NamedTuple
+
+from vecdcs.corpus.vocabulary import PARTS_OF_SPEECH
+from vecdcs.dcs.convert import Node, convert, sentence_trees
+from vecdcs.dcs.notation import parse
+from vecdcs.dcs.tree import BLANK, Tree
+from vecdcs.errors import InputError
+from vecdcs.text.conllu import Sentence
+
+if TYPE_CHECKING:
+    from vecdcs.text.parser import Parser
+
+# A word with its part of speech, or a mark that joins words: what no plain text has.
+NOTATION = re.compile(rf"[^\s/]/(?:[{''.join(PARTS_OF_SPEECH)}])(?=[\s&|~(){{}},:.\"]|$)|&|\{{|\}}|~")
+BLANK_WORD = re.compile(r"(?<!\w)_(?!\w)")
+_LOCK = Lock()
+
+
+@dataclass(frozen=True)
+class Understood:
+    """The tree that is asked, and the words of the text that are in none of its nodes but in another tree's."""
+
+    text: str
+    tree: Tree
+    unused: tuple[str, ...] = ()
+
+
+class Filled(NamedTuple):
+    """A candidate in its place: the tree of the text it makes, and its node there; none if it has no node."""
+
+    candidate: str
+    tree: Tree | None
+    position: int
+
+
+def is_notation(text: str) -> bool:
+    """Whether a text is meant as notation: it has a word such as ban/V, or a mark such as &; so has a lone blank."""
+    return bool(NOTATION.search(text)) or text.strip() == BLANK
+
+
+def understand(texts: Sequence[str], parser: str = "english") -> list[Understood]:
+    """The trees of questions, phrases, statements and notation."""
+    plain = [text for text in texts if not is_notation(text)]
+    parsed = iter(_parsed(plain, parser))
+    return [Understood(text, parse(text)) if is_notation(text) else _chosen(text, next(parsed)) for text in texts]
+
+
+def _chosen(text: str, sentences: Sequence[Sentence]) -> Understood:
+    """The first tree with a blank, else the largest; the words of the others are unused."""
+    trees = [tree for sentence in sentences for tree in sentence_trees(sentence)]
+    if not trees:
+        raise InputError(f"there is no word to ask about in {text!r}")
+    tree = next((tree for tree in trees if tree.blanks()), None) or max(trees, key=len)
+    unused = tuple(node.word for other in trees if other is not tree for node in other.nodes())
+    return Understood(text, tree, unused)
+
+
+def fill(text: str, candidates: Sequence[str], parser: str = "english") -> list[Filled]:
+    """The text with each candidate in its blank, parsed anew, since a blank's role may depend on what fills it."""
+    if is_notation(text):
+        return _fill_notation(text, candidates)
+    blank = BLANK_WORD.search(text)
+    if not blank:
+        raise InputError(f"there is no blank to fill in {text!r}: write _ where the word is missing")
+    texts = [text[: blank.start()] + candidate + text[blank.end() :] for candidate in candidates]
+    found = _parsed(texts, parser)
+    spans = [(blank.start(), blank.start() + len(candidate)) for candidate in candidates]
+    return [_filled(*each) for each in zip(candidates, texts, spans, found, strict=True)]
+
+
+def _fill_notation(text: str, candidates: Sequence[str]) -> list[Filled]:
+    tree = parse(text)
+    blanks = tree.blanks()
+    if not blanks:
+        raise InputError(f"there is no blank to fill in {text!r}: write _ where the word is missing")
+    return [Filled(candidate, tree.replace(blanks[0], candidate), blanks[0]) for candidate in candidates]
+
+
+def _filled(candidate: str, text: str, span: tuple[int, int], sentences: Iterable[Sentence]) -> Filled:
+    """The first token of the candidate that has a node."""
+    at = 0
+    for sentence in sentences:
+        inside: set[int] = set()
+        for token in sentence.tokens:
+            at = text.find(token.form, at)
+            if span[0] <= at < span[1]:
+                inside.add(token.id)
+            at += len(token.form)
+        for nodes in convert(sentence, blanks=True, single=True):
+            position = next((n for n, node in enumerate(nodes) if node.token in inside), -1)
+            if position >= 0:
+                return Filled(candidate, Tree.from_nodes(nodes), _preorder(nodes)[position])
+    return Filled(candidate, None, -1)
+
+
+def _preorder(nodes: Sequence[Node]) -> list[int]:
+    """The position of every node in the tree that `from_nodes` makes."""
+    sizes = [1] * len(nodes)
+    for at in range(len(nodes) - 1, 0, -1):
+        sizes[nodes[at].parent] += sizes[at]
+    reached, position = [1] * len(nodes), [0] * len(nodes)
+    for at, node in enumerate(nodes[1:], 1):
+        position[at] = position[node.parent] + reached[node.parent]
+        reached[node.parent] += sizes[at]
+    return position
+
+
+def _parsed(texts: Sequence[str], parser: str) -> list[list[Sentence]]:
+    """The sentences of each text, in one run of the parser; parsers are shared, and none is asked twice at a time."""
+    lines = [" ".join(text.split()) for text in texts]
+    with _LOCK:
+        together = list(_loaded(parser).parse(lines)) if len(lines) > 1 else []
+        found = _dealt(lines, together)
+        return found or [list(_loaded(parser).parse([line])) for line in lines]
+
+
+def _dealt(lines: Sequence[str], sentences: Sequence[Sentence]) -> list[list[Sentence]]:
+    """Sentences given to the lines they come from, by their letters; nothing if these do not fit."""
+    found: list[list[Sentence]] = []
+    rest = iter(sentences)
+    for line in lines:
+        left = _letters(line)
+        found.append([])
+        while left > 0 and (sentence := next(rest, None)) is not None:
+            found[-1].append(sentence)
+            left -= _letters(sentence.text)
+        if left:
+            return []
+    return found if next(rest, None) is None else []
+
+
+def _letters(text: str) -> int:
+    return len("".join(text.split()))
+
+
+@lru_cache(maxsize=4)
+def _loaded(name: str) -> Parser:
+    from vecdcs.text.parser import load_parser
+
+    return load_parser(name)

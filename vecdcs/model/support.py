@@ -1,0 +1,141 @@
+"""What a forest has to say about a question: exact answers, and for inferred ones the nearest real statements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, NamedTuple
+
+from vecdcs.dcs.tree import BLANK, Child, Tree
+from vecdcs.errors import InputError
+
+if TYPE_CHECKING:
+    from vecdcs.corpus.evidence import Evidence, Found
+
+MOST_EXACT, MOST_RELAXED, MOST_STATEMENTS = 1000, 8, 5000
+
+
+class Quote(NamedTuple):
+    """A sentence, where it stands, and the tree that it states."""
+
+    text: str
+    source: str
+    line: int
+    states: str
+
+
+@dataclass
+class Exact:
+    """How many matches say that a word is an answer, and in which sentences."""
+
+    count: int = 0
+    sentences: list[int] = field(default_factory=list)
+
+    def add(self, count: int, sentences: Iterable[int]) -> None:
+        """What is found in a sentence and across sentences may be the same."""
+        self.count = max(self.count, count)
+        self.sentences += [number for number in sentences if number not in self.sentences]
+
+
+class Corpus:
+    """A forest that questions are asked of, one at a time."""
+
+    def __init__(self, path: str | Path) -> None:
+        from vecdcs.corpus.evidence import Evidence
+        from vecdcs.corpus.forest import Forest
+
+        self.forest = Forest.open(path)
+        if self.forest.ud:
+            raise InputError("a vecUD forest has no fields to ask about: expected a DCS forest", str(path))
+        self.evidence: Evidence = Evidence(self.forest)
+        self.lock = Lock()
+
+    def exact(self, tree: Tree, position: int) -> dict[str, Exact]:
+        """The words found for a node, in a sentence or joined across sentences."""
+        found: dict[str, Exact] = {}
+        with self.lock:
+            for answers, place in self._searches(tree, position):
+                for answer in answers.answers:
+                    found.setdefault(answer.words[place], Exact()).add(answer.count, answer.sentences)
+        return found
+
+    def _searches(self, tree: Tree, position: int) -> Iterator[tuple[Found, int]]:
+        """Within sentences, where a blank is asked for; across them, where the tree allows it."""
+        from vecdcs.corpus.across import find_across
+        from vecdcs.corpus.evidence import QueryError
+
+        blanks = tree.blanks()
+        if position in blanks:
+            yield self.evidence.find(tree, MOST_EXACT), blanks.index(position)
+        try:
+            across = find_across(self.evidence, tree, MOST_EXACT) if len(blanks) < 2 else None
+        except QueryError:
+            return
+        if across:
+            yield across, 0
+
+    def nearest(
+        self, tree: Tree, words: Collection[str], nearness: Callable[[Sequence[Tree]], Sequence[float]]
+    ) -> dict[str, tuple[Tree, Sequence[int]]]:
+        """For each word the nearest part of a tree (hung up at what is asked) that is stated of it, and where."""
+        parts = parts_of(tree)
+        order = sorted(range(len(parts)), key=[-near for near in nearness(parts)].__getitem__) if parts else []
+        found: dict[str, tuple[Tree, Sequence[int]]] = {}
+        with self.lock:
+            for part in [parts[at] for at in order[:MOST_RELAXED]]:
+                for answer in self.evidence.find(part, MOST_STATEMENTS).answers if len(found) < len(words) else ():
+                    if answer.words[0] in words:
+                        found.setdefault(answer.words[0], (part, answer.sentences))
+        return found
+
+    def quotes(self, sentences: Iterable[int], states: Tree) -> tuple[Quote, ...]:
+        """Sentences as they stand in the text."""
+        with self.lock:
+            found = [self.forest.sentence(number) for number in sentences]
+        return tuple(Quote(sentence.text, sentence.source, sentence.line, str(states)) for sentence in found)
+
+
+def parts_of(tree: Tree) -> list[Tree]:
+    """Smaller questions: the tree with a blank at its root, and with leaves taken away until one edge is left."""
+    start = _asking(_ungrouped(tree))
+    seen, layer = {start}, [start]
+    while layer and len(seen) <= 4 * MOST_RELAXED:
+        layer = [smaller for bigger in layer for smaller in _without_a_leaf(bigger) if len(smaller) > 1]
+        layer = [part for part in dict.fromkeys(layer) if part not in seen]
+        seen.update(layer)
+    return [part for part in seen if part != start or tree.word != BLANK]
+
+
+def _asking(tree: Tree) -> Tree:
+    """A word at the root becomes a class of what is asked for."""
+    return tree if tree.word == BLANK else Tree(BLANK, (Child(Tree(tree.word)), *tree.children))
+
+
+def _ungrouped(tree: Tree) -> Tree:
+    children = (replace(child, tree=_ungrouped(child.tree), group=0, own_group=0) for child in tree.children)
+    return Tree(tree.word, tuple(children))
+
+
+def _without_a_leaf(tree: Tree) -> Iterator[Tree]:
+    for at, child in enumerate(tree.children):
+        others = tree.children[:at], tree.children[at + 1 :]
+        if not child.tree.children:
+            yield Tree(tree.word, others[0] + others[1])
+        for smaller in _without_a_leaf(child.tree):
+            yield Tree(tree.word, (*others[0], replace(child, tree=smaller), *others[1]))
+
+
+@lru_cache(maxsize=8)
+def _opened(path: Path, _changed: int) -> Corpus:
+    return Corpus(path)
+
+
+def open_corpus(corpus: str | Path | Corpus) -> Corpus:
+    """A forest ready to be asked; opened once."""
+    if isinstance(corpus, Corpus):
+        return corpus
+    manifest = Path(corpus) / "manifest.json"
+    return _opened(Path(corpus).resolve(), manifest.stat().st_mtime_ns if manifest.is_file() else 0)

@@ -118,6 +118,21 @@ def test_run_goes_on_from_a_position() -> None:
         assert all_bytes(second) == all_bytes(whole)
 
 
+def test_subsampling_thins_frequent_words_at_both_ends() -> None:
+    source = Memory()
+    thin = replace(small(epochs=4), recipe=replace(small().recipe, subsample=0.01))
+    trainer = Trainer(thin, source.vocabulary, source)
+    reports = list(trainer.run())
+    assert reports[-1].position.paths == pytest.approx(trainer.total, rel=0.05)
+    kept = sum(report.paths for report in reports)
+    expected = trainer.keep @ source.vocabulary.word_weights / source.vocabulary.total
+    assert kept == pytest.approx(4 * source.vocabulary.total * expected**2, rel=0.1)
+    assert trainer.state.uses.query.sum() == kept
+    share = trainer.state.uses.query / kept
+    before = source.vocabulary.word_weights / source.vocabulary.total
+    assert share.max() < before.max()
+
+
 def test_tied_matrices_stay_orthogonal_and_pairs_differ() -> None:
     tied = session.finished(trained(small())[0].state, small()).parameters.matrix
     assert np.abs(tied.transpose(0, 2, 1) @ tied - np.eye(8)).max() < 1e-6

@@ -105,6 +105,8 @@ def gradient(model: Parameters, chains: Chains, noise: Noise, objective: Objecti
     """Fill `out` with the gradient of a batch; returns (an estimate of) the loss, summed over its paths."""
     paths, count = len(chains.first), len(chains.last)
     out.query_word[:], out.answer_word[:], out.step[:] = NONE, NONE, NONE
+    if paths == 0:
+        return 0.0
     rows, before = _meet(model, chains)
     pull = np.zeros_like(rows)
     loss = 0.0

@@ -91,6 +91,15 @@ def sample(walks: Walks, nodes: IntArray, key: np.uint64, longest: int = LONGEST
 
 
 @njit(cache=True, nogil=True)
+def thinned(paths: Paths, keep: NDArray[np.float64], key: np.uint64) -> Paths:
+    """The paths that are kept, each with the chance of its last word."""
+    kept = np.empty(len(paths.last), np.bool_)
+    for i in range(len(kept)):
+        kept[i] = uniform(key, i) < keep[paths.last[i]]
+    return Paths(paths.first[kept], paths.last[kept], paths.length[kept], paths.ups[kept], paths.steps[kept])
+
+
+@njit(cache=True, nogil=True)
 def _walk(walks: Walks, node: int, key: np.uint64, longest: int, steps: IntArray) -> tuple[int, int, int]:
     """Walk from a node: where it ended, the number of matrices on the way, and of edges upwards.
 

@@ -17,9 +17,10 @@ class Recipe:
     `noise` chains are set against each path, its own if `private`, else shared by its micro-batch and together
     weighing `noise_mass`; scores are taken as s - `shift`; noise is drawn by weight to the powers given. Rates fall
     linearly to 0 if `linear`, and as 1/(1 + rate * decay * uses) of each parameter; caps bound a step's sum for one
-    parameter (for a matrix times √d, the norm of an orthogonal one), `clip` a single path's gradient. If `orthogonal`,
-    M^-1 = M^T exactly, else γ and κ weigh the two regularisers. Walks end after `longest` edges. A step takes `batches`
-    micro-batches of `paths` paths, all on the same parameters.
+    parameter (for a matrix times √d, the norm of an orthogonal one), `clip` a single path's gradient. Matrices
+    begin as (I + `spread` G)/2. If `orthogonal`, M^-1 = M^T exactly, else γ and κ weigh the two regularisers. Paths from or to words whose share f of all is
+    above `subsample` are kept with chance √(subsample/f); 0 keeps all. Walks end after `longest` edges. A step takes
+    `batches` micro-batches of `paths` paths, all on the same parameters.
     """
 
     name: str
@@ -37,9 +38,11 @@ class Recipe:
     matrix_cap: float
     linear: bool
     clip: float
+    spread: float
     orthogonal: bool
     gamma: float
     kappa: float
+    subsample: float
     longest: int
     paths: int
     batches: int
@@ -61,9 +64,11 @@ DEFAULT = Recipe(
     matrix_cap=0.05,
     linear=True,
     clip=0.0,
+    spread=1.0,
     orthogonal=True,
     gamma=0.0,
     kappa=0.0,
+    subsample=0.0,
     longest=8,
     paths=2048,
     batches=2,
@@ -87,9 +92,11 @@ PAPER = Recipe(
     matrix_cap=0.05,
     linear=False,
     clip=2.0,
+    spread=1.0,
     orthogonal=False,
     gamma=1e-3,
     kappa=1e-4,
+    subsample=0.0,
     longest=32,
     paths=512,
     batches=2,

@@ -73,8 +73,7 @@ def train(
     """Train, or go on from the last checkpoint in the folder `work`; `watch` sees every step."""
     check_forest(forest, plan)
     trainer = Trainer(plan, vocabulary, forest, options.workers)
-    total = vocabulary.total * plan.epochs
-    metrics = Metrics(total / METRIC_LINES)
+    metrics = Metrics(trainer.total / METRIC_LINES)
     sizes = {"words": len(vocabulary.words), "fields": len(vocabulary.fields)}
     identity = {"plan": plan.as_dict(), "forest": forest.digest, "vocabulary": sizes}
     work.mkdir(parents=True, exist_ok=True)
@@ -83,7 +82,7 @@ def train(
     for report in _guarded(trainer.run(position), work):
         position = report.position
         metrics.add(report)
-        watch(report, total)
+        watch(report, trainer.total)
         now = monotonic()
         late = options.time_limit is not None and now - started >= options.time_limit
         if late or now - saved >= options.every:

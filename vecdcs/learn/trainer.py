@@ -22,11 +22,11 @@ from vecdcs.corpus.vocabulary import Vocabulary
 from vecdcs.errors import VecdcsError
 from vecdcs.learn import batches, kernel, update
 from vecdcs.learn.chance import stream
-from vecdcs.learn.paths import Walks, prepare, sample, starts
+from vecdcs.learn.paths import Walks, prepare, sample, starts, thinned
 from vecdcs.learn.recipes import Plan
 
 SHARDS_AT_ONCE = 8
-ORDER, STARTS, WALKS, BOUNDARIES, NOISE, QUERY, ANSWER, MATRIX = range(8)
+ORDER, STARTS, WALKS, BOUNDARIES, NOISE, QUERY, ANSWER, MATRIX, THINNING = range(9)
 
 
 Each = Callable[[Callable[[Any], Any], Sequence[Any]], list[Any]]
@@ -42,7 +42,7 @@ class Source(Protocol):
 
 
 class Position(NamedTuple):
-    """How far training is: steps done in a window of an epoch, and paths seen in all."""
+    """How far training is: steps done in a window of an epoch, and paths begun in all."""
 
     epoch: int = 0
     window: int = 0
@@ -75,7 +75,7 @@ class State:
 
 
 def initial_state(plan: Plan, vocabulary: Vocabulary) -> State:
-    """Vectors from a Gaussian of variance 1/d, matrices (I + G)/2 with G alike, inverses their transposes."""
+    """Vectors from a Gaussian of variance 1/d, matrices (I + spread G)/2 with G alike, inverses their transposes."""
     words, fields, dim = len(vocabulary.words), len(vocabulary.fields), plan.dim
     query, answer = (_gaussian(plan.seed, kind, (words, dim)) for kind in (QUERY, ANSWER))
     uses = update.Uses(
@@ -92,7 +92,8 @@ def _initial_matrices(plan: Plan, fields: int) -> NDArray[np.float32]:
     dim = plan.dim
     if plan.variant == "no-matrix":
         return np.empty((0, dim, dim), np.float32)
-    matrices = (np.eye(dim, dtype=np.float32) + _gaussian(plan.seed, MATRIX, (fields, dim, dim))) / np.float32(2)
+    random = np.float32(plan.recipe.spread) * _gaussian(plan.seed, MATRIX, (fields, dim, dim))
+    matrices = (np.eye(dim, dtype=np.float32) + random) / np.float32(2)
     if plan.recipe.orthogonal:
         matrices = orthogonal(matrices)
     if not plan.tied:
@@ -191,7 +192,8 @@ class Trainer:
             loss, paths = self._step(window, (epoch, number, step), rate, each)
             if not np.isfinite(loss):
                 raise VecdcsError(f"the loss is {loss} after {position.paths:,} paths: training has diverged")
-            position = Position(epoch, number, step + 1, position.paths + paths)
+            started = len(window.starts[step * size : (step + 1) * size])
+            position = Position(epoch, number, step + 1, position.paths + started)
             yield Report(position, paths, loss / max(paths, 1), rate * recipe.vector_rate)
 
     def open_window(self, epoch: int, number: int) -> Window:
@@ -200,39 +202,54 @@ class Trainer:
         shards = order.permutation(np.array(self.source.shards))
         some = shards[number * SHARDS_AT_ONCE : (number + 1) * SHARDS_AT_ONCE]
         walks = prepare(joined([self.source.flat(int(shard), self.vocabulary) for shard in some]))
-        return Window(walks, starts(walks.node["weight"], stream(self.plan.seed, STARTS, epoch, number)))
+        weight = walks.node["weight"] * self.keep[walks.node["word"]]
+        return Window(walks, starts(weight, stream(self.plan.seed, STARTS, epoch, number)))
+
+    @cached_property
+    def keep(self) -> NDArray[np.float64]:
+        """The chance of each word that a path from it, or to it, is kept."""
+        weights = self.vocabulary.word_weights
+        if not self.plan.recipe.subsample:
+            return np.ones_like(weights)
+        share = np.maximum(weights / weights.sum(), 1e-300)
+        return np.asarray(np.minimum(1.0, np.sqrt(self.plan.recipe.subsample / share)), np.float64)
+
+    @cached_property
+    def total(self) -> float:
+        """The expected number of path starts of the whole training."""
+        return float(self.vocabulary.word_weights @ self.keep) * self.plan.epochs
 
     def _rate(self, paths: int) -> float:
         """The share of the first step size that is left."""
         if not self.plan.recipe.linear:
             return 1.0
-        return max(1.0 - paths / (self.vocabulary.total * self.plan.epochs), 1e-4)
+        return max(1.0 - paths / self.total, 1e-4)
 
     def _step(self, window: Window, place: tuple[int, int, int], rate: float, each: Each) -> tuple[float, int]:
-        """Compute the gradients of a step's micro-batches, and apply them."""
+        """Compute the gradients of a step's micro-batches, and apply them; the sum of the loss, and of the paths."""
         recipe = self.plan.recipe
         epoch, number, step = place
-        first = step * recipe.batches
 
         def compute(batch: int) -> tuple[float, int]:
-            nodes = window.starts[(first + batch) * recipe.paths : (first + batch + 1) * recipe.paths]
-            out = self.share(batch)
-            if len(nodes) == 0:
-                for words in (out.query_word, out.answer_word, out.step):
-                    words[:] = kernel.NONE
-                return 0.0, 0
-            return self._gradient(window.walks, nodes, (epoch, number, first + batch), out), len(nodes)
+            nth = step * recipe.batches + batch
+            nodes = window.starts[nth * recipe.paths : (nth + 1) * recipe.paths]
+            return self._gradient(window.walks, nodes, (epoch, number, nth), self.share(batch))
 
         results = each(compute, range(recipe.batches))
         self._apply(rate, each)
         return sum(loss for loss, _ in results), sum(paths for _, paths in results)
 
-    def _gradient(self, walks: Walks, nodes: IntArray, place: tuple[int, int, int], out: kernel.Gradient) -> float:
+    def _gradient(
+        self, walks: Walks, nodes: IntArray, place: tuple[int, int, int], out: kernel.Gradient
+    ) -> tuple[float, int]:
+        """Sample the paths of a micro-batch and fill its share of the room; its loss and the number of its paths."""
         recipe, seed = self.plan.recipe, self.plan.seed
         paths = sample(walks, nodes, stream(seed, WALKS, *place), recipe.longest)
+        if recipe.subsample:
+            paths = thinned(paths, self.keep, stream(seed, THINNING, *place))
         chains = batches.with_noise(paths, self.kinds, self.shares, self.private, stream(seed, BOUNDARIES, *place))
         noise = batches.shared_noise(self.kinds, self.shares, self.shared, stream(seed, NOISE, *place))
-        return float(kernel.gradient(self.state.parameters, chains, noise, self.objective, out))
+        return float(kernel.gradient(self.state.parameters, chains, noise, self.objective, out)), len(paths.first)
 
     def _apply(self, rate: float, each: Each) -> None:
         """Apply the gradients in the room: every word and every field is one worker's alone."""

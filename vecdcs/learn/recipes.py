@@ -17,10 +17,10 @@ class Recipe:
     `noise` chains are set against each path, its own if `private`, else shared by its micro-batch and together
     weighing `noise_mass`; scores are taken as s - `shift`; noise is drawn by weight to the powers given. Rates fall
     linearly to 0 if `linear`, and as 1/(1 + rate * decay * uses) of each parameter; caps bound a step's sum for one
-    parameter (for a matrix times √d, the norm of an orthogonal one), `clip` a single path's gradient. Matrices
-    begin as (I + `spread` G)/2. If `orthogonal`, M^-1 = M^T exactly, else γ and κ weigh the two regularisers. Paths from or to words whose share f of all is
-    above `subsample` are kept with chance √(subsample/f); 0 keeps all. Walks end after `longest` edges. A step takes
-    `batches` micro-batches of `paths` paths, all on the same parameters.
+    parameter (for a matrix times √d, the norm of an orthogonal one), `clip` a single path's gradient. Matrices begin as
+    (I + `spread` G)/2. If `orthogonal`, M^-1 = M^T exactly, else γ and κ weigh the two regularisers. Paths from or to
+    words whose share f of all is above `subsample` are kept with chance √(subsample/f); 0 keeps all. Walks end after
+    `longest` edges. A step takes `batches` micro-batches of `paths` paths, all on the same parameters.
     """
 
     name: str

@@ -173,14 +173,9 @@ class Tables:
     def slot(self, word: str, label: str) -> str:
         """Who fills a field: (sentence, node, value), also where the slot is shared with another word's."""
         only = f" AND word = {self.word(word)}" if word != BLANK and not word.endswith(NOUN) else ""
-        mine, arg = self.label(label), self.label(ARG)
-        filled = self.add(
-            f"SELECT sentence, node, other, other_node\nFROM edges WHERE label = {mine} AND other_label = {arg}{only}\n"
-            "UNION\nSELECT a.sentence, a.node, b.other, b.other_node\n"
-            f"FROM (SELECT * FROM edges WHERE label = {mine} AND other_label <> {arg}{only}) a\n"
-            "  JOIN edges b ON b.word = a.other AND b.label = a.other_label\n"
-            f"  AND b.sentence = a.sentence AND b.node = a.other_node AND b.other_label = {arg}"
-        )
+        columns = "SELECT sentence, node, other, other_node"
+        where = f"WHERE label = {self.label(label)} AND other_label = {self.label(ARG)}{only}"
+        filled = self.add(f"{columns}\nFROM edges {where}\nUNION ALL\n{columns}\nFROM shared {where}")
         value, joins = _mention("e", "other", "other_node")
         return self.add(f"SELECT DISTINCT e.sentence, e.node, {value} AS value\nFROM {filled} e {joins}")
 

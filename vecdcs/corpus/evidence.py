@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import duckdb
 
-from vecdcs.corpus.forest import EDGES, FIELDS, INSTANCES, WORDS, Forest
+from vecdcs.corpus.forest import EDGES, FIELDS, INSTANCES, SHARED, WORDS, Forest
 from vecdcs.dcs.tree import ARG, BLANK, Child, Tree
 from vecdcs.errors import VecdcsError
 
@@ -78,7 +78,7 @@ class Evidence:
         self._looked_up: dict[str, tuple[int, int]] = {}
         config: dict[str, Any] = {"threads": threads} if threads else {}
         self.database = duckdb.connect(":memory:", config=config)
-        for name, file in (("edges", EDGES), ("instances", INSTANCES)):
+        for name, file in (("edges", EDGES), ("shared", SHARED), ("instances", INSTANCES)):
             self.database.execute(f"CREATE VIEW {name} AS SELECT * FROM read_parquet({self._quoted(file)})")
         for name, file in (("words", WORDS), ("fields", FIELDS)):
             table = f"read_parquet({self._quoted(file)}, file_row_number=true)"

@@ -22,7 +22,8 @@ from vecdcs.errors import InputError
 
 FORMAT, VERSION = "vecdcs-forest", 1
 MANIFEST, PLAN, SHARDS = "manifest.json", "plan.json", "shards"
-WORDS, FIELDS, EDGES, INSTANCES = "words.parquet", "fields.parquet", "edges.parquet", "instances.parquet"
+WORDS, FIELDS = "words.parquet", "fields.parquet"
+EDGES, SHARED, INSTANCES = "edges.parquet", "shared.parquet", "instances.parquet"
 
 _TEXT = pa.dictionary(pa.int32(), pa.string())
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import accumulate, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import duckdb
 import numpy as np
@@ -17,13 +17,14 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from vecdcs.corpus.flat import FlatTrees, IntArray
-from vecdcs.corpus.forest import EDGES, FIELDS, INSTANCES, WORDS, flat_trees, read_table, shard_file
+from vecdcs.corpus.forest import EDGES, FIELDS, INSTANCES, SHARED, WORDS, flat_trees, read_table, shard_file
 from vecdcs.corpus.instances import CHILD_IN_PARENT, resolved
 from vecdcs.corpus.weights import field_totals, path_weights, word_totals
+from vecdcs.dcs.tree import ARG
 
-MEMORY = "400MB"
+MEMORY = "256MB"
 UNIT = 1 << 20  # weights are added up as whole numbers of 1/UNIT, so that no order of adding changes a bit
-SHARDS_AT_ONCE = 16
+SHARDS_AT_ONCE = 4
 ROW_GROUP = 1 << 16
 
 COUNTS_SCHEMA = pa.schema([("kind", pa.int8()), ("item", pa.string()), ("count", pa.int64()), ("weight", pa.int64())])
@@ -56,11 +57,11 @@ def write_index(folder: Path, sentences: Sequence[int], aside: Path) -> list[str
         _write_lists(database, folder, len(sentences), aside)
         lists = ((WORDS, "word"), (FIELDS, "field"))
         numbers = ListNumbers(*(read_table(aside / file)[name].combine_chunks() for file, name in lists))
-        for file, schema, rows in ((EDGES, EDGES_SCHEMA, _both_ends), (INSTANCES, INSTANCES_SCHEMA, _members)):
-            tables = map(rows, _groups(folder, sentences, numbers))
+        for file, schema, rows in TABLES:
+            tables = (rows(group, numbers) for group in _groups(folder, sentences, numbers))
             batches = (batch for table in tables for batch in table.to_batches(ROW_GROUP))
             _write_sorted(database, pa.RecordBatchReader.from_batches(schema, batches), aside / file)
-    return [WORDS, FIELDS, EDGES, INSTANCES]
+    return [WORDS, FIELDS, *(file for file, _, _ in TABLES)]
 
 
 @contextmanager
@@ -198,18 +199,56 @@ def _groups(folder: Path, sentences: Sequence[int], numbers: ListNumbers) -> Ite
         yield Group(flat_trees(nodes, numbers), sentence, place.astype(np.int32), nodes["instance"].to_numpy())
 
 
-def _both_ends(group: Group) -> pa.Table:
+class Ends(NamedTuple):
+    """Every edge seen from both of its ends: positions of the near and the far node, labels there."""
+
+    near: IntArray
+    far: IntArray
+    label: IntArray
+    other_label: IntArray
+
+    def take(self, rows: NDArray[Any]) -> Ends:
+        return Ends(*(column[rows] for column in self))
+
+
+def _ends(trees: FlatTrees) -> Ends:
+    child = np.flatnonzero(trees.parent >= 0).astype(np.int32)
+    parent, lower, upper = trees.parent[child], trees.label[child], trees.parent_label[child]
+    pairs = ((child, parent), (parent, child), (lower, upper), (upper, lower))
+    return Ends(*(np.concatenate(pair) for pair in pairs))
+
+
+def _edge_table(group: Group, ends: Ends) -> pa.Table:
+    word, place = group.trees.word, group.place
+    columns = [word[ends.near], ends.label, ends.other_label, word[ends.far], group.sentence[ends.near]]
+    return _table(EDGES_SCHEMA, [*columns, place[ends.near], place[ends.far]])
+
+
+def _both_ends(group: Group, numbers: ListNumbers) -> pa.Table:
     """Every edge as two rows: from the child and from the parent."""
-    trees, place = group.trees, group.place
-    child = np.flatnonzero(trees.parent >= 0)
-    parent = trees.parent[child]
-    lower, upper, sentence = trees.label[child], trees.parent_label[child], group.sentence[child]
-    up = (trees.word[child], lower, upper, trees.word[parent], sentence, place[child], place[parent])
-    down = (trees.word[parent], upper, lower, trees.word[child], sentence, place[parent], place[child])
-    return _table(EDGES_SCHEMA, [np.concatenate(ends) for ends in zip(up, down, strict=True)])
+    return _edge_table(group, _ends(group.trees))
 
 
-def _members(group: Group) -> pa.Table:
+def _shared(group: Group, numbers: ListNumbers) -> pa.Table:
+    """Who fills a slot that two words share, as if by an edge: John of `come` in "John came and saw"."""
+    (arg,) = numbers.field_ids([ARG])
+    ends = _ends(group.trees)
+    sharing = ends.take((ends.label != arg) & (ends.other_label != arg) & (ends.other_label >= 0))
+    filled = ends.take((ends.label != arg) & (ends.other_label == arg))
+    size = len(numbers.fields) + 1
+    asked = sharing.far.astype(np.int64) * size + sharing.other_label
+    known = filled.near.astype(np.int64) * size + filled.label
+    order = np.argsort(known, kind="stable")
+    first, last = (np.searchsorted(known[order], asked, side) for side in ("left", "right"))
+    count = last - first
+    row = np.repeat(np.arange(len(asked)), count)
+    nth = np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count)
+    filler = order[first[row] + nth]
+    found = Ends(sharing.near[row], filled.far[filler], sharing.label[row], filled.other_label[filler])
+    return _edge_table(group, found)
+
+
+def _members(group: Group, numbers: ListNumbers) -> pa.Table:
     """Every node that names a class, with the node that names a member of it."""
     trees, place = group.trees, group.place
     child = np.flatnonzero(group.instance)
@@ -224,3 +263,6 @@ def _members(group: Group) -> pa.Table:
 def _table(schema: pa.Schema, columns: Iterable[NDArray[Any]]) -> pa.Table:
     arrays = [pa.array(column).cast(type) for column, type in zip(columns, schema.types, strict=True)]
     return pa.table(arrays, schema)
+
+
+TABLES = ((EDGES, EDGES_SCHEMA, _both_ends), (SHARED, EDGES_SCHEMA, _shared), (INSTANCES, INSTANCES_SCHEMA, _members))

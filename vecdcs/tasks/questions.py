@@ -179,8 +179,9 @@ def answers(evidence: Evidence, kind: str, asked: Sequence[tuple[Step, ...]]) ->
         columns[f"far{place}"] = [evidence.label(step.far) for step in steps]
     evidence.database.register("asked", pa.table(columns))
     rows = evidence.database.execute(
-        "SELECT found.id, words.word, found.count FROM (SELECT q.id, e1.other, count(*) AS count FROM asked q JOIN edges e1 "
-        "ON e1.word = q.word1 AND e1.label = q.near1 AND e1.other_label = q.far1 "
+        "SELECT found.id, words.word, found.count FROM ("
+        "SELECT q.id, e1.other, count(*) AS count FROM asked q "
+        "JOIN edges e1 ON e1.word = q.word1 AND e1.label = q.near1 AND e1.other_label = q.far1 "
         f"{JOINS[kind]} GROUP BY q.id, e1.other) found JOIN words ON words.id = found.other"
     ).fetchall()
     return _by_question(rows, len(asked))

@@ -1,0 +1,153 @@
+"""Running many benchmarks for many models, and what is kept of it: figures, commit, and the digests of the data."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import vecdcs
+from vecdcs.errors import InputError, VecdcsError
+from vecdcs.model.model import Model
+from vecdcs.tasks.paper import Results, Table, markdown, tables
+from vecdcs.tasks.parses import parser_digest
+from vecdcs.tasks.result import Result, data_digests
+from vecdcs.tasks.suite import TASKS, Settings
+
+RESULTS, README = "results.json", "README.md"
+
+
+def run(
+    models: Mapping[str, Model],
+    settings: Settings,
+    only: Collection[str] = (),
+    tell: Callable[[str], None] = lambda text: None,
+) -> dict[str, dict[str, Result]]:
+    """Every task for every model; a task that a model cannot do is told, not fatal."""
+    for name in only:
+        if name not in TASKS:
+            raise InputError(f"--task {name}: expected one of {', '.join(TASKS)}")
+    done: dict[str, dict[str, Result]] = {name: {} for name in models}
+    for name, model in models.items():
+        for task, evaluate in TASKS.items():
+            if only and task not in only:
+                continue
+            try:
+                result = evaluate(model, settings)
+            except VecdcsError as error:
+                result = Result(task, str(model.path), "", {}, (str(error),))
+            done[name][task] = result
+            tell(f"{name}: {task}, {sum(result.seconds.values()):.0f} s" + _missing(result))
+    return done
+
+
+def _missing(result: Result) -> str:
+    return f"; missing: {', '.join(result.missing)}" if result.missing else ""
+
+
+def account(results: Results, settings: Settings) -> dict[str, Any]:
+    """The figures without what changes from run to run: the same for the same commit, data and models."""
+    return {
+        "version": vecdcs.__version__,
+        "commit": commit(),
+        "parser": parser_digest(settings.parser)[:16],
+        "data": data_digests(settings.data),
+        "seed": settings.seed,
+        "models": {
+            name: {task: _lasting(name, result) for task, result in done.items()} for name, done in results.items()
+        },
+    }
+
+
+def _lasting(name: str, result: Result) -> dict[str, Any]:
+    kept = result.as_dict() | {"model": name}
+    kept.pop("seconds")
+    return kept
+
+
+def commit() -> str:
+    """The commit of the code, as far as it is known."""
+    try:
+        found = subprocess.run(
+            ["git", "-C", str(Path(__file__).parent), "rev-parse", "--short=12", "HEAD"],
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=10,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return "unknown"
+    return found.stdout.strip()
+
+
+def write_report(results: Results, settings: Settings, folder: Path) -> None:
+    """results.json and README.md, each written aside and renamed."""
+    told = account(results, settings)
+    folder.mkdir(parents=True, exist_ok=True)
+    _put(folder / RESULTS, json.dumps(told, ensure_ascii=False, indent=1) + "\n")
+    _put(folder / README, readme(results, told))
+
+
+def readme(results: Results, told: Mapping[str, Any]) -> str:
+    """The tables as a page."""
+    made = [table for table in tables(results) if not table.title.startswith("Words most similar")]
+    head = (
+        "# Results\n\nWritten by `vecdcs evaluate all` (docs/evaluation.md says what is measured); every figure with "
+        f"its interval is in `{RESULTS}`.\n\nCommit {told['commit']}, parser {told['parser']}, seed {told['seed']}. Data:\n"
+    )
+    digests = "".join(f"\n- `{name}` {digest}" for name, digest in told["data"].items())
+    return "\n".join([head + digests + "\n", *map(markdown, made)])
+
+
+def _put(path: Path, text: str) -> None:
+    aside = path.with_name(path.name + ".part")
+    aside.write_text(text, encoding="utf-8", newline="\n")
+    aside.replace(path)
+
+
+def result_tables(result: Result, gaps: Sequence[Mapping[str, Any]] = ()) -> list[Table]:
+    """One result as tables to read: every figure of its sets, then the rest, then the differences to another model."""
+    figures = dict(result.figures)
+    made = [table for table in (_sets(result.task, figures.pop("sets", [])), _single(figures)) if table.rows]
+    for name in ("neighbours", "transformed", "matrices"):
+        made += _lists(name, figures.get(name))
+    if gaps:
+        rows: list[tuple[str, ...]] = [
+            (gap["name"], f"{gap['difference']:+.4f}", _text(gap["interval95"])) for gap in gaps
+        ]
+        made.append(Table("difference to the other model", ("", "difference", "95 %"), rows))
+    return made
+
+
+def _sets(task: str, sets: Sequence[Mapping[str, Any]]) -> Table:
+    flat = [{key: value for key, value in row.items() if key != "by"} | _ways(row) for row in sets]
+    header = tuple(flat[0]) if flat else ()
+    return Table(task, header, [tuple(_text(value) for value in row.values()) for row in flat])
+
+
+def _ways(row: Mapping[str, Any]) -> dict[str, str]:
+    ways: Mapping[str, Mapping[str, float]] = row.get("by", {})
+    return {f"{name} mrr/hits@10": f"{way['mrr']:.3f}/{way['hits10']:.2f}" for name, way in ways.items()}
+
+
+def _single(figures: Mapping[str, Any]) -> Table:
+    plain = {key: value for key, value in figures.items() if not isinstance(value, list | dict)}
+    return Table("figures", ("", ""), [(key, _text(value)) for key, value in plain.items()])
+
+
+def _lists(name: str, value: Any) -> list[Table]:
+    if not value:
+        return []
+    if isinstance(value, dict):
+        return [Table(name, ("", ""), [(key, ", ".join(words)) for key, words in value.items()])]
+    return [Table(name, tuple(value[0]), [tuple(_text(cell) for cell in row.values()) for row in value])]
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.4f}"
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_text, value)) if value and isinstance(value[0], str) else "–".join(map(_text, value))
+    return "" if value is None else str(value)

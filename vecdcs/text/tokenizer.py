@@ -12,17 +12,17 @@ CACHE_SIZE = 400_000
 LONGEST_CACHED = 32
 
 ABBREVIATIONS = """
-Adm Art Assn Assoc Attn Aug Ave Bart Bhd Blvd Brig Bros Capt Cf Cie Cmdr Co Col Comdr Conn Corp Cpl Dec Dept Dist Dr Drs Ed
-Eng Esq Est Feb Fig Figs Fla Fr Fri Ft Ga Gen Gov Hon Inc Jan Jas Jr Kan Lieut Lt Ltd Maj Mar Mass Messrs Mgr Mich Minn Mlle
-Mme Mon Mr Mrs Ms Msgr Mt Mts Nos Nov Oct Okla Ont Op Pa Penn Ph Prof Pte Pvt Que Rep Reps Rev Sat Sec Sen Sens Sept Sgt Sr St
-Ste Supt Tenn Tex Thos Thur Thurs Treas Tue Tues Univ Va Vol Vols Vt Wed Wis Wm
+Adm Art Assn Assoc Attn Aug Ave Bart Bhd Blvd Brig Bros Capt Cf Cie Cmdr Co Col Comdr Conn Corp Cpl Dec Dept Dist Dr
+Drs Ed Eng Esq Est Feb Fig Figs Fla Fr Fri Ft Ga Gen Gov Hon Inc Jan Jas Jr Kan Lieut Lt Ltd Maj Mar Mass Messrs Mgr
+Mich Minn Mlle Mme Mon Mr Mrs Ms Msgr Mt Mts Nos Nov Oct Okla Ont Op Pa Penn Ph Prof Pte Pvt Que Rep Reps Rev Sat Sec
+Sen Sens Sept Sgt Sr St Ste Supt Tenn Tex Thos Thur Thurs Treas Tue Tues Univ Va Vol Vols Vt Wed Wis Wm
 approx al ca cf ed eds eg esp est et fl ibid incl pp p viz vol vols vs v yrs etc ext div
 """.split()
 """Words whose full stop belongs to them; `No.` and the month names only before a number (`NUMBERED`)."""
 
 PREFIXES = """
-anti arch bi co counter cross de e ex extra hyper infra inter intra macro mega meta micro mid mini mis multi neo non over pan
-para post pre pro proto pseudo psycho quasi re semi socio sub super trans tri ultra un under
+anti arch bi co counter cross de e ex extra hyper infra inter intra macro mega meta micro mid mini mis multi neo non
+over pan para post pre pro proto pseudo psycho quasi re semi socio sub super trans tri ultra un under
 """.split()
 """First parts that stay with their hyphen, as in the treebanks; other hyphened words are split at the hyphen."""
 
@@ -30,7 +30,8 @@ UNITS = "am pm a\\.m\\. p\\.m\\. k m mm cm km kg g mg lb lbs ft in mi mph hz khz
 
 JOINED = {
     "cannot": 3, "gonna": 3, "wanna": 3, "gotta": 3, "lemme": 3, "gimme": 3, "dunno": 2,
-    "dont": 2, "didnt": 3, "doesnt": 4, "isnt": 2, "wasnt": 3, "havent": 4, "couldnt": 5, "wouldnt": 5, "wont": 2, "cant": 2,
+    "dont": 2, "didnt": 3, "doesnt": 4, "isnt": 2, "wasnt": 3, "havent": 4, "couldnt": 5, "wouldnt": 5, "wont": 2,
+    "cant": 2,
     "'tis": 2, "'twas": 2, "'twere": 2, "'twill": 2, "'twould": 2, "’tis": 2, "’twas": 2, "d'ye": 2,
 }  # fmt: skip
 """Two words written as one: where to cut."""
@@ -55,7 +56,7 @@ _TOKEN = re.compile(
             r"['’]\d\d(?:s|['’]s)?(?!\w)",
             r"(?i:n['’]t)(?!\w)",
             rf"(?i:{_CLITIC})",
-            r"['’](?i:em|til|bout|cause|im|er)(?!\w)",
+            r"['’](?i:em|til|bout|cause|im|er|tis|twas|twere|twill|twould)(?!\w)",
             rf"(?i:{'|'.join(PREFIXES)})-\w+(?:['’]\w+)?(?=\W|$)(?!['’-])",
             r"\w+?(?=(?i:n['’]t)(?!\w))",
             rf"\w(?:[\w\u0300-\u036f]|(?!(?i:{_CLITIC}))['’](?=\w)|&(?=\w)|\.(?=[\da-z])|(?<![a-z])\.(?=[A-Z]))*",
@@ -95,16 +96,20 @@ def words(chunk: str) -> tuple[str, ...]:
 def tokenize(text: str) -> list[tuple[str, ...]]:
     """The words of every chunk of a text: words of one chunk have no space between them."""
     found = chunks(text)
-    words_of = [words(chunk) for chunk in found]
-    _join_numbered(found, words_of)
+    return joined(found, [words(chunk) for chunk in found])
+
+
+def joined(found: Sequence[str], words_of: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """`No. 5`: the full stop belongs to the abbreviation only before a number."""
+    for at, chunk in enumerate(found[:-1]):
+        if chunk[-1] == "." and found[at + 1][0].isdigit() and is_numbered(chunk):
+            words_of[at] = (chunk,)
     return words_of
 
 
-def _join_numbered(found: Sequence[str], words_of: list[tuple[str, ...]]) -> None:
-    """`No. 5`: the full stop belongs to the abbreviation only before a number."""
-    for at, chunk in enumerate(found[:-1]):
-        if chunk[-1] == "." and len(chunk) < 5 and _NUMBERED.fullmatch(chunk) and found[at + 1][0].isdigit():
-            words_of[at] = (chunk,)
+def is_numbered(chunk: str) -> bool:
+    """`No.`, `c.`: an abbreviation if a number follows."""
+    return len(chunk) < 5 and _NUMBERED.fullmatch(chunk) is not None
 
 
 def _pieces(chunk: str) -> list[str]:

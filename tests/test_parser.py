@@ -1,0 +1,268 @@
+"""The shipped parser: constructions the rules need, phrases, blanks, odd input, and the same parse in any company."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from vecdcs.dcs.convert import sentence_trees
+from vecdcs.dcs.notation import parse as parse_notation
+from vecdcs.errors import VecdcsError
+from vecdcs.text.conllu import Sentence, format_sentence, parse_conllu
+from vecdcs.text.decode import are_trees, mend
+from vecdcs.text.lemma import Lemmatizer
+from vecdcs.text.parser import Parser, load_parser, read_texts
+from vecdcs.text.sentences import LONGEST
+from vecdcs.text.shipped import ENGLISH, ShippedParser
+
+PHRASES = Path(__file__).parent / "phrases.tsv"
+
+
+@pytest.fixture(scope="session")
+def english() -> ShippedParser:
+    return ShippedParser()
+
+
+def only(parser: Parser, text: str) -> Sentence:
+    (sentence,) = parser.parse([text])
+    return sentence
+
+
+def arcs(sentence: Sentence) -> set[str]:
+    """`word relation head` for every word."""
+    forms = ["ROOT", *(token.form for token in sentence.tokens)]
+    return {f"{token.form} {token.deprel} {forms[token.head]}" for token in sentence.tokens}
+
+
+CONSTRUCTIONS = {
+    "passive": ("The bridge was destroyed in 1944.", "bridge nsubj:pass destroyed", "was aux:pass destroyed"),
+    "agent": ("The novel was written by a young woman.", "woman obl:agent written", "by case woman"),
+    "relative clause with wh-word": ("The man who sold the car left town.", "sold acl:relcl man", "who nsubj sold"),
+    "relative clause without": ("The car that he bought was old.", "bought acl:relcl car", "he nsubj bought"),
+    "reduced relative clause": (
+        "Drugs banned by Canada are still sold.",
+        "banned acl Drugs",
+        "Canada obl:agent banned",
+    ),
+    "subject control": ("John wants to sell his house.", "sell xcomp wants", "house obj sell", "John nsubj wants"),
+    "object control": ("She asked John to leave.", "leave xcomp asked", "John obj asked"),
+    "copula": ("The drug is illegal in Canada.", "drug nsubj illegal", "is cop illegal", "illegal root ROOT"),
+    "nominal copula": (
+        "Paris is the capital of France.",
+        "Paris nsubj capital",
+        "France nmod capital",
+        "is cop capital",
+    ),
+    "coordination": ("She bought apples and sold books.", "sold conj bought", "and cc sold", "apples obj bought"),
+    "noun coordination": ("Cats and dogs chase mice.", "dogs conj Cats", "Cats nsubj chase"),
+    "phrasal verb": ("He gave up the search.", "up compound:prt gave", "search obj gave"),
+    "possessive": ("The king's daughter died.", "king nmod:poss daughter", "'s case king"),
+    "question": ("What did Canada ban?", "What obj ban", "did aux ban", "Canada nsubj ban"),
+    "clause complement": ("He said that the train was late.", "late ccomp said", "that mark late"),
+    "adverbial clause": ("They left because it rained.", "rained advcl left", "because mark rained"),
+    "indirect object": ("She gave him a book.", "him iobj gave", "book obj gave"),
+    "preposition": ("The students live in a small house.", "house obl live", "in case house", "small amod house"),
+}
+
+
+@pytest.mark.parametrize("name", CONSTRUCTIONS)
+def test_constructions(english: ShippedParser, name: str) -> None:
+    text, *expected = CONSTRUCTIONS[name]
+    found = arcs(only(english, text))
+    assert set(expected) <= found, found
+
+
+def test_frozen_phrases(english: ShippedParser) -> None:
+    """The hundred phrases were written before training and are in no training data; whole trees must be equal."""
+    right: Counter[str] = Counter()
+    wrong = []
+    for line in PHRASES.read_text(encoding="utf-8").splitlines():
+        kind, text, notation = line.split("\t")
+        trees = [tree for sentence in english.parse([text]) for tree in sentence_trees(sentence)]
+        right[kind] += trees == [parse_notation(notation)]
+        if trees != [parse_notation(notation)]:
+            wrong.append((text, list(map(str, trees))))
+    assert sum(right.values()) >= 90, (right, wrong)
+
+
+def test_columns(english: ShippedParser) -> None:
+    sentence = only(english, "The children weren't sleeping.")
+    assert sentence.meta("text") == "The children weren't sleeping."
+    assert [token.form for token in sentence.tokens] == ["The", "children", "were", "n't", "sleeping", "."]
+    assert [token.lemma for token in sentence.tokens] == ["the", "child", "be", "not", "sleep", "."]
+    assert [token.upos for token in sentence.tokens] == ["DET", "NOUN", "AUX", "PART", "VERB", "PUNCT"]
+    assert [token.xpos for token in sentence.tokens] == ["DT", "NNS", "VBD", "RB", "VBG", "."]
+    assert [token.misc for token in sentence.tokens] == ["_", "_", "SpaceAfter=No", "_", "SpaceAfter=No", "_"]
+    assert parse_conllu(format_sentence(sentence)) == [sentence]
+
+
+def test_blank_is_a_name(english: ShippedParser) -> None:
+    token = only(english, "Canada banned _.").tokens[2]
+    assert (token.form, token.lemma, token.upos, token.xpos, token.deprel) == ("_", "_", "PROPN", "NNP", "obj")
+
+
+TEXTS = [
+    "Drugs were banned by Canada.", "He sold them.", "Who sells drugs?", "No!", "a very old and very ugly house",
+    "The teacher, who came from a small town near the sea, gave the book that he had written to his oldest student.",
+    "Yes", "It rained all day; nobody went out.", "In 1902 the town had three mills and one church.",
+]  # fmt: skip
+
+
+def test_same_parse_in_any_company(english: ShippedParser) -> None:
+    alone = [list(english.parse([text])) for text in TEXTS]
+    rng = random.Random(1)
+    for _ in range(5):
+        order = [rng.randrange(len(TEXTS)) for _ in range(rng.randrange(2, 300))]
+        together = list(english.parse(TEXTS[at] for at in order))
+        assert together == [sentence for at in order for sentence in alone[at]]
+
+
+def test_scores_do_not_depend_on_the_batch(english: ShippedParser) -> None:
+    """Bit by bit: any number of rows from two up gives the same arc scores."""
+    raws = [raw for text in TEXTS for raw in english.sentences(text)]
+    for raw in raws:
+        ids = english._types.ids(list(raw.forms))
+        row = np.concatenate([ids, np.array(raw.glued, np.int32)[:, None]], 1)[:, None]
+        results = [english._network._parse.run(["arcs"], {"ids": np.repeat(row, size, 1)})[0] for size in (2, 3, 7, 64)]
+        assert all(np.array_equal(result[at], results[0][0]) for result in results for at in range(len(result)))
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(st.text(max_size=80), max_size=6))
+def test_anything_gives_trees(texts: list[str]) -> None:
+    sentences = list(_english().parse(texts))
+    for sentence in sentences:
+        assert sum(token.head == 0 for token in sentence.tokens) == 1
+        assert all((token.head == 0) == (token.deprel == "root") for token in sentence.tokens)
+    written = "".join(map(format_sentence, sentences))
+    assert parse_conllu(written) == sentences
+
+
+_loaded: list[ShippedParser] = []
+
+
+def _english() -> ShippedParser:
+    if not _loaded:
+        _loaded.append(ShippedParser())
+    return _loaded[0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", " \t\n", "\x00\x01\x02", "\u200b", "𝔘𝔫𝔦𝔠𝔬𝔡𝔢", "中文没有空格的句子。" * 50, "नमस्ते दुनिया", "مرحبا بالعالم",
+     "a" * 100_000, "\ud800x", "." * 5000, "_ _ _ _", "( ( ( (", "'s", "n't", "😀😀"],
+)  # fmt: skip
+def test_odd_input(english: ShippedParser, text: str) -> None:
+    for sentence in english.parse([text]):
+        assert 0 < len(sentence.tokens) <= LONGEST
+        assert parse_conllu(format_sentence(sentence)) == [sentence]
+
+
+def test_long_sentences_are_cut_and_counted() -> None:
+    parser = ShippedParser()
+    sentences = list(parser.parse(["the house and " * 200 + "the end."]))
+    assert parser.split == 1
+    assert sum(len(sentence.tokens) for sentence in sentences) == 603
+    assert max(len(sentence.tokens) for sentence in sentences) <= LONGEST
+
+
+def test_texts_are_streamed(english: ShippedParser) -> None:
+    taken = 0
+
+    def texts():  # type: ignore[no-untyped-def]
+        nonlocal taken
+        while True:
+            taken += 1
+            yield "He left. She stayed."
+
+    next(english.parse(texts()))
+    assert taken < 3000
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.integers(1, 12), st.integers(0, 2**32 - 1))
+def test_mend_makes_trees(words: int, seed: int) -> None:
+    scores = np.random.default_rng(seed).standard_normal((words, words + 1))
+    heads = scores.argmax(1)
+    mended = mend(heads, scores)
+    assert are_trees(mended[None])[0] and _is_tree(mended.tolist())
+    assert bool(are_trees(heads[None])[0]) == _is_tree(heads.tolist())
+    if _is_tree(heads.tolist()):
+        assert (mended == heads).all()
+
+
+def _is_tree(heads: list[int]) -> bool:
+    """The definition: one root, and every word reaches it."""
+    for at in range(len(heads)):
+        for _ in heads:
+            at = heads[at] - 1
+            if at < 0:
+                break
+        else:
+            return False
+    return heads.count(0) == 1
+
+
+def test_lemmas() -> None:
+    lemma = Lemmatizer({("sold", "VBD"): "sell", ("french", "JJ"): "French", ("states", "NNS"): "state"})
+    cases = [
+        ("sold", "VBD", "sell"), ("Sold", "VBN", "sell"), ("French", "JJ", "French"), ("House", "VB", "house"),
+        ("Paris", "NNP", "Paris"), ("paris", "NNP", "Paris"), ("States", "NNPS", "State"), ("1,200", "CD", "1200"),
+        ("blorped", "VBD", "blorp"), ("IBM", "NNP", "IBM"), ("_", "NNS", "_"),
+    ]  # fmt: skip
+    for form, tag, expected in cases:
+        assert lemma(form, tag) == expected
+
+
+def test_unknown_parsers_are_named() -> None:
+    for name in ("nonsense", "stanza", "spacy:", "english:/nowhere"):
+        with pytest.raises(VecdcsError):
+            load_parser(name)
+
+
+def test_missing_library_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "stanza", None)
+    with pytest.raises(VecdcsError, match="pip install stanza"):
+        load_parser("stanza:en")
+
+
+def test_read_texts_cuts_long_lines_at_spaces(tmp_path: Path) -> None:
+    file = tmp_path / "long.txt"
+    text = "wörd " * 200_000
+    file.write_text(text + "\nlast line", encoding="utf-8")
+    found = list(read_texts(file))
+    assert " ".join(" ".join(found).split()) == " ".join((text + " last line").split())
+    assert max(map(len, found)) < 300_000
+
+
+def test_command_line(tmp_path: Path) -> None:
+    source, target = tmp_path / "in.txt", tmp_path / "out.conllu"
+    source.write_text("Drugs were banned. Who sold them?\n\nNobody.\n", encoding="utf-8")
+    run = subprocess.run([sys.executable, "-m", "vecdcs", "parse", str(source), "-o", str(target)], capture_output=True)
+    assert run.returncode == 0, run.stderr
+    texts = [sentence.text for sentence in parse_conllu(target.read_text(encoding="utf-8"))]
+    assert texts == ["Drugs were banned.", "Who sold them?", "Nobody."]
+    piped = subprocess.run([sys.executable, "-m", "vecdcs", "parse"], input=source.read_bytes(), capture_output=True)
+    assert piped.stdout == target.read_bytes()
+    bad = subprocess.run([sys.executable, "-m", "vecdcs", "parse", str(tmp_path / "no.txt")], capture_output=True)
+    assert bad.returncode == 1 and b"no.txt" in bad.stderr
+
+
+def test_importing_the_command_line_loads_no_network() -> None:
+    code = "import sys, vecdcs.cli; print(sorted({'onnxruntime', 'lemminflect', 'torch'} & set(sys.modules)))"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
+
+
+def test_weights_are_small_and_open() -> None:
+    files = [file for file in ENGLISH.rglob("*") if file.is_file()]
+    assert sum(file.stat().st_size for file in files) <= 25_000_000
+    assert {file.suffix for file in files} <= {".onnx", ".json", ".tsv", ".txt", ".md"}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from conftest import ROOT
 
-ORDER = ("errors", "engines", "text", "dcs", "world", "corpus", "learn", "model", "tasks", "cli", "web")
+ORDER = ("errors", "engines", "text", "dcs", "world", "corpus", "learn", "model", "tasks", "web", "cli")
 PACKAGE = ROOT / "vecdcs"
 
 

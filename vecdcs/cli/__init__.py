@@ -9,7 +9,7 @@ import typer
 
 from vecdcs.errors import VecdcsError
 
-ROOMS = ("formal", "text", "corpus", "learn")
+ROOMS = ("formal", "text", "corpus", "learn", "ask", "evaluate")
 
 app = typer.Typer(
     name="vecdcs",

@@ -186,15 +186,21 @@ def _show_stats(figures: dict[str, Any]) -> None:
 def export(
     folder: Folder,
     output: Annotated[Path, typer.Option("-o", "--output", help="The folder to write to.")],
-    format: Annotated[str, typer.Option(help="reference: the files of the paper's authors.")] = "reference",
+    format: Annotated[
+        str, typer.Option(help="reference: files of the paper's authors; a model also: word2vec[-binary], tsv.")
+    ] = "reference",
     min_word: Annotated[float | None, typer.Option(help="Least weight of a word, as for `train`.")] = None,
     min_field: Annotated[float | None, typer.Option(help="Least weight of a field, as for `train`.")] = None,
 ) -> None:
-    """Write a forest in another program's files."""
+    """Write a forest or a model in another program's files."""
     from vecdcs.corpus.export import export_reference
     from vecdcs.corpus.forest import Forest
+    from vecdcs.model.interop import export_model, is_model
 
-    if format != "reference":
-        raise InputError(f"--format {format}: expected reference")
-    written = export_reference(Forest.open(folder), output, min_word, min_field)
+    if is_model(folder):
+        written = export_model(folder, output, format)
+    elif format != "reference":
+        raise InputError(f"--format {format}: expected reference for a forest")
+    else:
+        written = export_reference(Forest.open(folder), output, min_word, min_field)
     typer.echo(f"{len(written)} files in {output}", err=True)

@@ -189,9 +189,11 @@ class Asker(Model):
             if plain
             else ()
         )
-        return [self._merged(q, None if has_logic(q.tree) else next(hits), k, wanted) for q in questions]
+        return [self._merged(q, None if has_logic(q.tree) else next(hits), k, wanted, own_words) for q in questions]
 
-    def _merged(self, question: Question, hits: Hits | None, k: int, pos: Collection[str]) -> list[Answer]:
+    def _merged(
+        self, question: Question, hits: Hits | None, k: int, pos: Collection[str], own_words: bool
+    ) -> list[Answer]:
         """What the vectors say, and what the corpus says."""
         inferred = [] if hits is None else [
             Answer(self.vocabulary.words[word], float(score), float(probability))
@@ -203,7 +205,7 @@ class Asker(Model):
                     f"a tree with | or ~ has exact answers only: give a corpus to find them in: {question.tree}"
                 )
             return inferred
-        return merge(question, question.corpus, inferred, k, pos)
+        return merge(question, question.corpus, inferred, k, pos, own_words)
 
     def vectors(self, questions: Sequence[Question]) -> Vectors:
         """The query vectors of many questions, of length 1."""
@@ -305,13 +307,15 @@ def _asked(tree: Tree, blank: int) -> int:
     return blanks[blank]
 
 
-def merge(question: Question, corpus: Corpus, inferred: Sequence[Answer], k: int, pos: Collection[str]) -> list[Answer]:
+def merge(
+    question: Question, corpus: Corpus, inferred: Sequence[Answer], k: int, pos: Collection[str], own_words: bool
+) -> list[Answer]:
     """Exact and inferred answers in one ranking.
 
     The probability of a word is (matches + TRUST * p) / (all matches + TRUST), where p is what the vectors say: they
     are the prior of what the corpus is then counted for.
     """
-    own = {node.word for node in question.tree.nodes()}
+    own = set() if own_words else {node.word for node in question.tree.nodes()}
     exact = {
         word: found
         for word, found in corpus.exact(question.tree, question.position).items()

@@ -95,7 +95,8 @@ def readme(results: Results, told: Mapping[str, Any]) -> str:
     made = [table for table in tables(results) if not table.title.startswith("Words most similar")]
     head = (
         "# Results\n\nWritten by `vecdcs evaluate all` (docs/evaluation.md says what is measured); every figure with "
-        f"its interval is in `{RESULTS}`.\n\nCommit {told['commit']}, parser {told['parser']}, seed {told['seed']}. Data:\n"
+        f"its interval is in `{RESULTS}`.\n\n"
+        f"Commit {told['commit']}, parser {told['parser']}, seed {told['seed']}. Data:\n"
     )
     digests = "".join(f"\n- `{name}` {digest}" for name, digest in told["data"].items())
     return "\n".join([head + digests + "\n", *map(markdown, made)])

@@ -54,9 +54,11 @@ def predict(machine: Machine, features: Floats) -> Classes:
 
 def kernel(left: Floats, right: Floats, gamma: float) -> Floats:
     """exp(-γ |x - y|²) of every row with every row."""
-    lengths = [np.einsum("ij,ij->i", side, side) for side in (left, right)]
-    distance = lengths[0][:, None] + lengths[1] - 2 * (left @ right.T)
-    return np.asarray(np.exp(-gamma * np.maximum(distance, 0)), np.float32)
+    power = left @ right.T  # turned into -γ |x - y|² in place: it may be large
+    power *= 2 * gamma
+    power -= gamma * np.einsum("ij,ij->i", left, left)[:, None]
+    power -= gamma * np.einsum("ij,ij->i", right, right)
+    return np.asarray(np.exp(np.minimum(power, 0, out=power), out=power), np.float32)
 
 
 def _pair(features: Floats, labels: Classes, one: int, other: int, c: float, gamma: float) -> Pair:

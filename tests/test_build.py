@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from corpora import contents, sentences, write_conllu
 from typer.testing import CliRunner
 
 from vecdcs.cli import app
+from vecdcs.cli.progress import build_progress, describe, summary
 from vecdcs.corpus.build import Progress, build
 from vecdcs.corpus.forest import Forest
 from vecdcs.corpus.pieces import MAX_LINE, Bad, find_sources, is_wrapped, jobs, paragraphs
@@ -440,3 +442,39 @@ def test_changed_weights_of_the_parser_are_noticed(text_forest: Forest, monkeypa
     monkeypatch.setattr("vecdcs.corpus.build._weights_digest", lambda parser: "other")
     with pytest.raises(InputError, match="parser weights"):
         build([text_forest.path.parent], text_forest.path, Options(shard_bytes=150))
+
+
+# Progress
+
+
+def progress_of_half() -> Progress:
+    counts = {"sentences": 500, "words": 9000, "skipped": 2, "shards": 5}
+    return Progress(
+        total=1000, read=500, read_before=100, resumed=1, done=Counter(counts), fresh=Counter(counts),
+        seconds={"parse": 0.9, "convert": 0.09},
+    )  # fmt: skip
+
+
+def test_progress_tells_speed_and_time_left() -> None:
+    told = describe(progress_of_half(), elapsed=100.0)
+    assert told == "500 sentences, 1 of 5 shards from before, 5/s, 2 skipped, 0:02:05 left"
+    assert "CPU µs a word: parse 100.0, convert 10.0" in summary(progress_of_half())
+    assert describe(Progress(), 0.0) == "0 sentences, 0 skipped"
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_progress_on_a_terminal_and_in_a_log(
+    terminal: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
+    monkeypatch.setenv("COLUMNS", "200")
+    with build_progress(quiet=False) as watch:
+        watch(progress_of_half())
+        progress = progress_of_half()
+        progress.stage = "index"
+        watch(progress)
+    told = capsys.readouterr().err
+    assert "500 sentences" in told and "writing the index" in told and "50" in told
+    with build_progress(quiet=True) as watch:
+        watch(progress_of_half())
+    assert capsys.readouterr().err == ""

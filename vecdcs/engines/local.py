@@ -7,6 +7,7 @@ import signal
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
@@ -29,8 +30,8 @@ def run(function: Callable[[Task], Result], tasks: Iterable[Task], workers: int 
     waiting = iter(tasks)
     team: dict[Connection, _Worker] = {}
     try:
-        for _ in range(workers):
-            _give_next(team, _Worker.start(function), waiting)
+        for task in islice(waiting, workers):
+            _give(team, _Worker.start(function), task, 1)
         while team:
             for pipe in wait(list(team)):
                 worker = team.pop(pipe)  # type: ignore[call-overload]

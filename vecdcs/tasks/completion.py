@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vecdcs.corpus.forest import Forest
-from vecdcs.corpus.vocabulary import cut
+from vecdcs.corpus.vocabulary import Vocabulary, cut
 from vecdcs.dcs.convert import Node, convert, convert_ud
 from vecdcs.dcs.tree import BLANK, Tree
 from vecdcs.errors import InputError
@@ -26,7 +27,9 @@ QUESTIONS = "completion/Holmes.machine_format.questions.txt"
 ANSWERS = "completion/Holmes.machine_format.answers.txt"
 LETTERS = "abcde"
 DEVELOPMENT = 520  # questions 1-520 are for development, 521-1040 for testing
-PROTOCOL = "MSR sentence completion; each candidate parsed in place; surrounding vector . answer vector"
+PROTOCOL = "MSR sentence completion; each candidate parsed in place; "
+BY_VECTORS = "surrounding vector . answer vector"
+BY_COUNTS = "sum of the smoothed PMI with the words at most two edges away"
 
 # The questions are from Sherlock Holmes books: text with these in its name gives the answers away.
 HOLMES = (
@@ -59,7 +62,14 @@ class Filled(NamedTuple):
     word: str
 
 
-Score = Callable[[Sequence[Filled]], NDArray[np.float64]]
+class Chooser(NamedTuple):
+    """What chooses: its name, how it scores, whether of vecUD trees, and which words it knows."""
+
+    name: str
+    how: str
+    ud: bool
+    score: Callable[[Sequence[Filled]], NDArray[np.float64]]
+    knows: Callable[[str], bool]
 
 
 def read(path: Path) -> list[Candidate]:
@@ -93,58 +103,50 @@ def read_questions(data: Path) -> tuple[list[Candidate], dict[int, int]]:
 
 def evaluate(model: Model, data: Path, cache: Path, parser: str = "english", seed: int = 1) -> Result:
     """The share of questions whose right answer scores highest."""
-    _refuse_holmes(model)
+    _refuse_holmes(model.config.get("sources", []), str(model.path))
     ud = bool(model.config.get("forest", {}).get("ud"))
-    return _evaluate(str(model.path), lambda filled: model_scores(model, filled), data, cache, parser, seed, ud, model)
+    chooser = Chooser(str(model.path), BY_VECTORS, ud, lambda filled: model_scores(model, filled), model.knows)
+    return _evaluate(chooser, data, cache, parser, seed)
 
 
 def evaluate_counts(forest: Forest, data: Path, cache: Path, parser: str = "english", seed: int = 1) -> Result:
     """The same by smoothed PMI over the paths of a forest."""
-    _refuse_sources(forest.manifest["sources"], str(forest.path))
-    name = f"PMI over {forest.path}"
-    return _evaluate(name, lambda filled: count_scores(forest, filled), data, cache, parser, seed, forest.ud)
+    _refuse_holmes(forest.manifest["sources"], str(forest.path))
+    vocabulary = cut(forest.word_weights(), forest.field_weights())
+    score = partial(count_scores, forest, vocabulary)
+    chooser = Chooser(f"PMI over {forest.path}", BY_COUNTS, forest.ud, score, vocabulary.knows)
+    return _evaluate(chooser, data, cache, parser, seed)
 
 
-def _evaluate(
-    name: str,
-    score: Score,
-    data: Path,
-    cache: Path,
-    parser: str,
-    seed: int,
-    ud: bool,
-    model: Model | None = None,
-) -> Result:
+def _evaluate(chooser: Chooser, data: Path, cache: Path, parser: str, seed: int) -> Result:
     absent = tuple(file for file in (QUESTIONS, ANSWERS) if not (data / file).is_file())
     if absent:
-        return Result("completion", name, PROTOCOL, {}, absent)
+        return Result("completion", chooser.name, PROTOCOL + chooser.how, {}, absent)
     clock = Clock()
     candidates, right = read_questions(data)
     with clock("parse"):
         sentences = parsed([candidate.text for candidate in candidates], cache, parser)
-        filled = [fill(one, group, ud) for one, group in zip(candidates, sentences, strict=True)]
+        filled = [fill(one, group, chooser.ud) for one, group in zip(candidates, sentences, strict=True)]
     with clock("score"):
         scores = np.zeros(len(candidates))
         rows = [row for row, one in enumerate(filled) if one is not None]
-        scores[rows] = score([one for one in filled if one is not None])
-    table = scores.reshape(-1, len(LETTERS))
-    known = None if model is None else np.mean([one is not None and model.knows(one.word) for one in filled])
-    figures = {"no_node": filled.count(None), "oov": None if known is None else 1 - float(known)}
-    return _result(name, candidates[:: len(LETTERS)], table, right, figures, clock, seed)
+        scores[rows] = chooser.score([one for one in filled if one is not None])
+    gold = {one.question: right[one.question] for one in candidates}
+    oov = np.mean([one is None or not chooser.knows(one.word) for one in filled])
+    figures = {"no_node": filled.count(None), "oov": float(oov)}
+    return _result(chooser, gold, scores.reshape(-1, len(LETTERS)), figures, clock, seed)
 
 
 def _result(
-    name: str,
-    questions: Sequence[Candidate],
-    table: NDArray[np.float64],
+    chooser: Chooser,
     right: dict[int, int],
+    table: NDArray[np.float64],
     figures: dict[str, Any],
     clock: Clock,
     seed: int,
 ) -> Result:
-    gold = np.array([right[one.question] for one in questions])
-    given = table.argmax(1)
-    numbers = np.array([one.question for one in questions])
+    """The figures of a table of scores, a row for each question of `right`."""
+    numbers, gold, given = np.array(list(right)), np.array(list(right.values())), table.argmax(1)
     parts = {"development": numbers <= DEVELOPMENT, "test": numbers > DEVELOPMENT, "all": numbers > 0}
     samples = tuple(_sample(part, (gold == given)[rows]) for part, rows in parts.items() if rows.any())
     sets = [
@@ -152,17 +154,13 @@ def _result(
         for one in samples
     ]
     details = [
-        {
-            "question": int(number),
-            "gold": LETTERS[one],
-            "given": LETTERS[other],
-            "scores": " ".join(f"{s:.4f}" for s in row),
-        }
-        for number, one, other, row in zip(numbers, gold, given, table, strict=True)
+        {"question": number, "gold": LETTERS[key], "given": LETTERS[best], "scores": " ".join(f"{s:.4f}" for s in row)}
+        for (number, key), best, row in zip(right.items(), given, table, strict=True)
     ]
     whole = {"accuracy": samples[-1].value, "questions": len(gold), "sets": sets, **figures}
     missing = tuple(f"questions of the {part} part" for part, rows in parts.items() if not rows.any())
-    return Result("completion", name, PROTOCOL, whole, missing, clock.seconds, samples, details)
+    seconds = clock.seconds
+    return Result("completion", chooser.name, PROTOCOL + chooser.how, whole, missing, seconds, samples, details)
 
 
 def _sample(part: str, correct: NDArray[np.bool_]) -> Sample:
@@ -197,25 +195,18 @@ def model_scores(model: Model, filled: Sequence[Filled]) -> NDArray[np.float64]:
     return np.asarray(np.einsum("ij,ij->i", asked, answers, dtype=np.float64))
 
 
-def count_scores(forest: Forest, filled: Sequence[Filled]) -> NDArray[np.float64]:
+def count_scores(forest: Forest, vocabulary: Vocabulary, filled: Sequence[Filled]) -> NDArray[np.float64]:
     """The sum of the PMI of each candidate with the words at most two edges away."""
     around = [contexts(one.tree) for one in filled]
-    vocabulary = cut(forest.word_weights(), forest.field_weights())
     counts = count_paths(forest, [context for some in around for context in some], vocabulary)
     words = vocabulary.word_ids(one.word for one in filled).astype(np.int64)
     return np.concatenate([counts.pmi(some, word[None]) for some, word in zip(around, words, strict=True)])
 
 
-def _refuse_holmes(model: Model) -> None:
-    _refuse_sources(model.config.get("sources", []), str(model.path))
-
-
-def _refuse_sources(sources: Sequence[str], where: str) -> None:
+def _refuse_holmes(sources: Sequence[str], where: str) -> None:
     """No figure for who has read the books the questions are from."""
     for source in sources:
         bare = re.sub(r"[^a-z]", "", Path(source).name.lower())
         if any(title in bare for title in HOLMES):
-            message = (
-                f"learned from {Path(source).name}: the questions are from the Sherlock Holmes books, so train without"
-            )
-            raise InputError(message, where)
+            message = f"learned from {Path(source).name}, but the questions are from the Sherlock Holmes books"
+            raise InputError(f"{message}: train without them", where)

@@ -93,7 +93,12 @@ def _answered(
     there, here = answers(hidden, kind, asked), answers(train, kind, asked)
     found = []
     for steps, only, open_ in zip(asked, there, here, strict=True):
-        gold = {word for word in only if word not in open_ and is_askable(word) and vocabulary.knows(word)}
+        own = {step.word for step in steps}
+        gold = {
+            word
+            for word in only
+            if word not in own and word not in open_ and is_askable(word) and vocabulary.knows(word)
+        }
         if gold:
             known = frozenset(word for word in (*only, *open_) if vocabulary.knows(word))
             counts = {word: times for word, times in open_.items() if vocabulary.knows(word)}
@@ -147,7 +152,7 @@ def _made(
         if more:
             other = more[int(rng.integers(len(more)))]
             second = names.step(other.other, other.other_label, other.label)
-            if _usable(second, vocabulary):
+            if second != first and _usable(second, vocabulary):
                 yield kind, (first, second)
 
 
@@ -160,9 +165,9 @@ def _usable(step: Step, vocabulary: Vocabulary) -> bool:
 JOINS = {
     ONE: "",
     TWO: "JOIN edges e2 ON e2.word = q.word2 AND e2.label = q.near2 AND e2.other_label = q.far2 "
-    "AND e2.sentence = e1.sentence AND e2.other_node = e1.node AND e2.node <> e1.other_node",
+    "AND e2.sentence = e1.sentence AND e2.other_node = e1.node",
     BOTH: "JOIN edges e2 ON e2.word = q.word2 AND e2.label = q.near2 AND e2.other_label = q.far2 "
-    "AND e2.sentence = e1.sentence AND e2.other_node = e1.other_node AND e2.node <> e1.node",
+    "AND e2.sentence = e1.sentence AND e2.other_node = e1.other_node",
 }
 
 

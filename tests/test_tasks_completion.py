@@ -1,0 +1,173 @@
+"""Sentence completion: reading, trees with a blank, the product of vectors, counts against plain enumeration."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from corpora import write_conllu
+from eval_data import write_completion
+from made_models import random_model
+
+from vecdcs.corpus.build import build
+from vecdcs.corpus.forest import Forest
+from vecdcs.corpus.shard import Options
+from vecdcs.corpus.vocabulary import cut
+from vecdcs.dcs.notation import parse
+from vecdcs.dcs.tree import Tree
+from vecdcs.errors import InputError
+from vecdcs.model.model import unit
+from vecdcs.tasks import completion
+from vecdcs.tasks.counts import CONTEXT_MASS, PATH_MASS, Context, contexts, count_paths
+from vecdcs.tasks.parses import parsed
+
+
+@pytest.fixture(scope="module")
+def forest(tmp_path_factory: pytest.TempPathFactory) -> Forest:
+    folder = tmp_path_factory.mktemp("corpus")
+    write_conllu(folder / "text.conllu", 120, seed=3)
+    return build([folder / "text.conllu"], folder / "forest", Options(shard_bytes=2000))
+
+
+def test_questions_are_read(tmp_path: Path) -> None:
+    write_completion(tmp_path / "completion", first=520)
+    candidates, right = completion.read_questions(tmp_path)
+    assert len(candidates) == 10 and right == {520: 1, 521: 3}
+    one = candidates[1]
+    assert one.text == "The farmer sold the cow at the market ." and one.text[one.start : one.end] == "cow"
+
+
+def test_malformed_files_name_the_line(tmp_path: Path) -> None:
+    write_completion(tmp_path / "completion")
+    path = tmp_path / completion.QUESTIONS
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    path.write_text("".join([*lines[:3], "4) no letter\n", *lines[4:]]), encoding="utf-8")
+    with pytest.raises(InputError, match=r"questions\.txt:4"):
+        completion.read_questions(tmp_path)
+    path.write_text("".join([lines[0], *lines[2:]]), encoding="utf-8")
+    with pytest.raises(InputError, match="five lines a question"):
+        completion.read_questions(tmp_path)
+
+
+def test_the_word_in_brackets_becomes_the_blank(tmp_path: Path) -> None:
+    text = "The old man saw a river."
+    candidate = completion.Candidate(1, 0, text, 18, 23)
+    filled = completion.fill(candidate, parsed([text], tmp_path)[0])
+    assert filled is not None and filled.word == "river/N"
+    assert filled.tree == parse("see/V & SUBJ:(man/N & old/J.SUBJ) & COMP:_")
+    assert completion.fill(candidate._replace(start=0, end=3), parsed([text], tmp_path)[0]) is None
+
+
+def test_score_is_surrounding_times_answer() -> None:
+    """see & COMP:_ & SUBJ:man: the blank is asked for by see, which has the man as its other child."""
+    model = random_model()
+    filled = completion.Filled(parse("sell/V & SUBJ:man/N & COMP:_"), "drug/N")
+    man = model.query_vector("man/N") @ model.matrix("ARG") @ model.inverse("SUBJ")
+    around = (model.query_vector("sell/V") + man) @ model.matrix("COMP") @ model.inverse("ARG")
+    wanted = float(unit(around) @ model.answer_vector("drug/N"))
+    assert completion.model_scores(model, [filled])[0] == pytest.approx(wanted, abs=1e-5)
+
+
+def test_parts_of_the_data(tmp_path: Path) -> None:
+    write_completion(tmp_path / "completion", first=520)
+    result = completion.evaluate(random_model(), tmp_path, tmp_path / "cache")
+    assert [(row["set"], row["questions"]) for row in result.figures["sets"]] == [
+        ("development", 1),
+        ("test", 1),
+        ("all", 2),
+    ]
+    assert result.figures["accuracy"] in (0.0, 0.5, 1.0) and len(result.details) == 2
+    write_completion(tmp_path / "completion")
+    result = completion.evaluate(random_model(), tmp_path, tmp_path / "cache")
+    assert result.missing == ("questions of the test part",)
+    assert completion.evaluate(random_model(), tmp_path / "none", tmp_path).missing == (
+        completion.QUESTIONS,
+        completion.ANSWERS,
+    )
+
+
+def test_the_highest_score_wins_and_the_first_of_equals(tmp_path: Path) -> None:
+    write_completion(tmp_path / "completion")
+    words = ("cow/N", "book/N", "song/N", "moon/N", "idea/N", "law/N", "sell/V", "read/V")
+    model = random_model(words=words, matrices=False)
+    # every answer vector is zero but those of the right answers, which are all that surrounds them
+    model.answer[:] = 0
+    model.answer[[model.vocabulary.word_id("cow/N"), model.vocabulary.word_id("book/N")]] = 1
+    model.query[:] = 1
+    result = completion.evaluate(model, tmp_path, tmp_path / "cache")
+    assert result.figures["accuracy"] == 1.0
+    model.answer[:] = 0
+    tied = completion.evaluate(model, tmp_path, tmp_path / "cache")
+    assert [row["given"] for row in tied.details] == ["a", "a"]
+
+
+@pytest.mark.parametrize(
+    "name", ["Adventures of Sherlock Holmes.txt", "the_sign_of_the_four.txt.xz", "baskervilles.txt"]
+)
+def test_who_has_read_the_books_is_refused(tmp_path: Path, name: str) -> None:
+    model = random_model()
+    object.__setattr__(model, "config", {"sources": ["other.txt", name]})
+    with pytest.raises(InputError, match="Sherlock Holmes"):
+        completion.evaluate(model, tmp_path, tmp_path)
+
+
+def all_paths(forest: Forest) -> Counter[tuple[str, tuple[str, ...], str]]:
+    """Every path of one or two edges, by walking every tree."""
+    counted: Counter[tuple[str, tuple[str, ...], str]] = Counter()
+    for shard in forest.shards:
+        rows = forest.nodes(shard).to_pylist()
+        starts = [at for at, row in enumerate(rows) if row["parent"] < 0] + [len(rows)]
+        for begin, end in pairwise(starts):
+            nodes = [(0, r["word"], r["parent"], r["label"], r["parent_label"], r["group"]) for r in rows[begin:end]]
+            tree = Tree.from_nodes(nodes)
+            words = [place.tree.word for place in tree.places]
+            counted.update((words[a], path, words[b]) for a, b, path in tree.paths() if len(path) <= 4)
+    return counted
+
+
+def test_counts_equal_plain_enumeration(forest: Forest) -> None:
+    counted = all_paths(forest)
+    vocabulary = cut(forest.word_weights(), forest.field_weights(), 0, 0)
+    wanted = [Context(word, path) for word, path, _ in counted]
+    counts = count_paths(forest, wanted, vocabulary)
+    for (word, path, other), times in counted.items():
+        row = counts.context[Context(word, path)]
+        assert counts.by_context[row, vocabulary.word_id(other)] == times
+    assert counts.by_context.sum() == sum(counted.values()) == counts.by_path.sum()
+
+
+def test_smoothed_pmi_by_hand(forest: Forest) -> None:
+    counted = all_paths(forest)
+    vocabulary = cut(forest.word_weights(), forest.field_weights(), 0, 0)
+    (word, path, other), times = counted.most_common(1)[0]
+    counts = count_paths(forest, [Context(word, path)], vocabulary)
+    there = sum(n for (_, p, y), n in counted.items() if p == path and y == other)
+    on_path = sum(n for (_, p, _), n in counted.items() if p == path)
+    from_word = sum(n for (x, p, _), n in counted.items() if p == path and x == word)
+    share = vocabulary.word_weights[vocabulary.word_id(other)] / vocabulary.total
+    by_path = (there + PATH_MASS * share) / (on_path + PATH_MASS)
+    by_context = (times + CONTEXT_MASS * by_path) / (from_word + CONTEXT_MASS)
+    around = [Context(word, path)]
+    at = np.array([vocabulary.word_id(other)])
+    assert counts.pmi(around, at)[0] == pytest.approx(math.log(by_context / by_path))
+    assert counts.likely(around, at)[0] == pytest.approx(math.log(by_context))
+    assert np.exp(counts.likely(around)).sum() == pytest.approx(1)
+    assert counts.pmi([Context("nothing/N", path)], at)[0] == pytest.approx(0)
+
+
+def test_contexts_are_at_most_two_edges_away() -> None:
+    tree = parse("see/V & SUBJ:(man/N & old/J.SUBJ) & COMP:_")
+    assert set(contexts(tree)) == {
+        Context("see/V", ("COMP", "ARG")),
+        Context("man/N", ("ARG", "SUBJ", "COMP", "ARG")),
+    }
+
+
+def test_completion_by_counts(tmp_path: Path, forest: Forest) -> None:
+    write_completion(tmp_path / "completion")
+    result = completion.evaluate_counts(forest, tmp_path, tmp_path / "cache")
+    assert result.figures["questions"] == 2 and "PMI" in result.model and "PMI" in result.protocol

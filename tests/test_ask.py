@@ -323,3 +323,11 @@ def test_probabilities_are_calibrated_on_what_they_are_fitted_to(world: Asker) -
     chance = np.exp(logits - log_sum(logits)[:, None])
     best = chance.argmax(1)
     assert chance.max(1).mean() == pytest.approx(float((best == words[chosen[1500:]]).mean()), abs=0.1)
+
+
+def test_logic_has_no_vector() -> None:
+    for tree in ("drug/N | book/N", "drug/N & ~ban/V.COMP"):
+        with pytest.raises(VecdcsError, match="no vector"):
+            MODEL.similarity(tree, "drug/N")
+        with pytest.raises(VecdcsError):
+            MODEL.explain(tree)

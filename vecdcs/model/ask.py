@@ -218,6 +218,9 @@ class Asker(Model):
 
     def laid(self, questions: Sequence[Question]) -> Laid:
         """The trees of questions, hung up at what is asked and laid flat."""
+        for question in questions:
+            if has_logic(question.tree):
+                raise VecdcsError(f"a tree with | or ~ has no vector, only exact answers: {question.tree}")
         return lay_flat(self.vocabulary, [question.hung for question in questions])
 
     def similarity(self, one: str | Tree, other: str | Tree) -> float:

@@ -21,11 +21,12 @@ from vecdcs.cli import app
 from vecdcs.cli.progress import build_progress, describe, summary
 from vecdcs.corpus.build import Progress, build
 from vecdcs.corpus.forest import Forest
-from vecdcs.corpus.pieces import MAX_LINE, Bad, find_sources, is_wrapped, jobs, paragraphs
+from vecdcs.corpus.pieces import MAX_LINE, Bad, conllu_blocks, find_sources, is_wrapped, jobs, paragraphs
 from vecdcs.corpus.shard import Options, Placing
 from vecdcs.dcs.convert import Node, convert, convert_ud
 from vecdcs.engines import local
 from vecdcs.errors import InputError, VecdcsError
+from vecdcs.text.conllu import format_sentence
 
 SMALL = Options(shard_bytes=2000)
 
@@ -153,6 +154,24 @@ def test_changed_input_is_named(tmp_path: Path) -> None:
     write_conllu(source / "c.conllu", 3)
     with pytest.raises(InputError, match=r"2 input files, without or with .*c\.conllu"):
         build([source], tmp_path / "forest", SMALL)
+
+
+def test_other_files_than_before_are_named(tmp_path: Path) -> None:
+    one, two = (write_conllu(tmp_path / f"{name}.conllu", 5) for name in "ab")
+    build([one, two], tmp_path / "forest")
+    with pytest.raises(InputError, match=r"the input file .*a\.conllu.* now it is .*b\.conllu"):
+        build([two, one], tmp_path / "forest")
+    (tmp_path / "forest" / "plan.json").write_text("{")
+    with pytest.raises(InputError, match=r"plan\.json: not valid JSON"):
+        build([one, two], tmp_path / "forest")
+
+
+def test_a_shorter_standard_input_is_noticed(corpus: Path, tmp_path: Path) -> None:
+    pieces = [job.pieces[0] for job in jobs([str(corpus / "part0.conllu")], "conllu", 2000, Bad())]
+    arguments = ["build", "-", "--format", "conllu", "-o", str(tmp_path / "forest"), "--shard-bytes", "2000", "-q"]
+    for used in (pieces, pieces[:-1]):
+        result = CliRunner().invoke(app, [*arguments, "--workers", "1"], input=b"".join(piece.data for piece in used))
+    assert isinstance(result.exception, InputError) and "shorter than when" in str(result.exception)
 
 
 def test_the_folder_must_be_new(corpus: Path, tmp_path: Path) -> None:
@@ -325,6 +344,32 @@ def test_pieces_do_not_depend_on_how_bytes_arrive(tmp_path: Path, monkeypatch: p
         for piece in pieces:
             before = text.find(piece.data)
             assert before >= 0
+
+
+def test_wrapped_text_without_empty_lines_is_cut_at_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("vecdcs.corpus.pieces.MAX_LINE", 100)
+    (tmp_path / "a.txt").write_bytes(b"some words of a text\n" * 50)
+    pieces = [piece for job in jobs([str(tmp_path / "a.txt")], "wrapped", 60, Bad()) for piece in job.pieces]
+    assert len(pieces) > 3 and all(piece.data.endswith(b"\n") and len(piece.data) <= 160 for piece in pieces)
+    assert b"".join(piece.data for piece in pieces) == b"some words of a text\n" * 50
+
+
+def test_the_last_paragraph_needs_no_end(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes(b"One.\n\nTwo\nlines")
+    (job,) = jobs([str(tmp_path / "a.txt")], "wrapped", 1000, Bad())
+    assert list(paragraphs(job.pieces[0], Bad())) == [("One.", 1), ("Two lines", 3)]
+    last = format_sentence(sentences(1)[0]).rstrip("\n")
+    (tmp_path / "b.conllu").write_text("\n\n" + last)
+    (job,) = jobs([str(tmp_path / "b.conllu")], "auto", 1000, Bad())
+    assert list(conllu_blocks(job.pieces[0], Bad())) == [(last, 3)]
+
+
+def test_lines_that_are_not_utf8_are_bad_one_by_one(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes(b"Good.\nB\xe9d.\nGood again.\n")
+    (job,) = jobs([str(tmp_path / "a.txt")], "lines", 1000, Bad())
+    bad = Bad(skip=True)
+    assert list(paragraphs(job.pieces[0], bad)) == [("Good.", 1), ("Good again.", 3)]
+    assert [str(error) for error in bad.errors] == [f"{tmp_path / 'a.txt'}:2: not UTF-8 at byte 1 of the line"]
 
 
 def test_wrapped_text_is_joined() -> None:

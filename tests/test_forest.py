@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 from corpora import sentences, write_conllu
 from random_forest import all_paths
 
 from vecdcs.corpus.build import build
-from vecdcs.corpus.forest import Forest
+from vecdcs.corpus.forest import Forest, read_table
 from vecdcs.corpus.shard import Options
 from vecdcs.corpus.vocabulary import UNKNOWN, cut
 from vecdcs.dcs.convert import convert
@@ -89,3 +90,33 @@ def test_lists_are_sorted_and_count_nodes(forest: Forest) -> None:
 def test_digest_tells_forests_apart(forest: Forest, tmp_path: Path) -> None:
     other = build([write_conllu(tmp_path / "corpus.conllu", 60, seed=1)], tmp_path / "forest")
     assert forest.digest == Forest.open(forest.path).digest != other.digest
+
+
+def test_tables_are_sorted_in_row_groups_of_one_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = write_conllu(tmp_path / "corpus.conllu", 100)
+    build([source], tmp_path / "one")
+    monkeypatch.setattr("vecdcs.corpus.index.ROW_GROUP", 64)
+    build([source], tmp_path / "many")
+    file = pq.ParquetFile(tmp_path / "many" / "edges.parquet")
+    sizes = [file.metadata.row_group(at).num_rows for at in range(file.num_row_groups)]
+    assert len(sizes) > 5 and set(sizes[:-1]) == {64} and 0 < sizes[-1] <= 64
+    table = file.read()
+    assert table.equals(read_table(tmp_path / "one" / "edges.parquet"))
+    rows = list(zip(*(column.to_pylist() for column in table.columns), strict=True))
+    assert rows == sorted(rows)
+
+
+def test_files_that_are_none_of_a_forest(tmp_path: Path) -> None:
+    (tmp_path / "manifest.json").write_text("{")
+    with pytest.raises(InputError, match="not valid JSON"):
+        Forest.open(tmp_path)
+    (tmp_path / "manifest.json").write_text('{"format": "other"}')
+    with pytest.raises(InputError, match="expected the manifest of a forest"):
+        Forest.open(tmp_path)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    forest = build([write_conllu(tmp_path / "corpus.conllu", 5)], tmp_path / "forest")
+    (forest.path / "shared.parquet").unlink()
+    with pytest.raises(InputError, match=r"shared\.parquet: the file is missing"):
+        forest.check()

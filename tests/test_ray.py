@@ -47,6 +47,15 @@ def local(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, b
     return contents(folder)
 
 
+def test_it_starts_and_stops_a_cluster_of_its_own() -> None:
+    if find_spec("ray") is None:
+        skip_or_fail("Ray is not installed (pip install 'vecdcs[ray]')")
+    import ray
+
+    assert sorted(engine.run(str, range(5), workers=1)) == list("01234")
+    assert not ray.is_initialized()
+
+
 def test_ray_builds_the_same_bytes_with_a_worker_killed(
     cluster: None, corpus: Path, local: dict[str, bytes], tmp_path: Path
 ) -> None:
@@ -64,6 +73,15 @@ def test_ray_builds_the_same_bytes_with_a_worker_killed(
     build([corpus], tmp_path / "forest", OPTIONS, run)
     assert marker.read_text() != str(os.getpid())
     assert contents(tmp_path / "forest") == local
+
+
+def test_a_task_that_kills_every_worker_is_given_up(cluster: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    def die(_: int) -> None:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    monkeypatch.setattr(engine, "RETRIES", 1)
+    with pytest.raises(VecdcsError, match="Ray gave a task up after 1 more tries"):
+        list(engine.run(die, [1]))
 
 
 def test_an_error_of_the_input_comes_back_as_it_is(cluster: None, corpus: Path, tmp_path: Path) -> None:

@@ -1,0 +1,158 @@
+"""`vecdcs evaluate` and `vecdcs split` as a user calls them, on miniature data."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from corpora import write_conllu
+from eval_data import write_all
+from made_models import random_model
+from typer.testing import CliRunner
+
+from vecdcs.cli import app
+from vecdcs.corpus.build import build
+from vecdcs.errors import InputError
+from vecdcs.learn.recipes import plan
+from vecdcs.model.fit import fit
+from vecdcs.model.model import save
+from vecdcs.tasks.result import Result, Sample, against, difference, interval95
+
+WORDS = ("man/N", "book/N", "letter/N", "read/V", "see/V", "write/V", "old/J", "river/N", "cow/N", "sell/V")
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_all(tmp_path_factory.mktemp("data"))
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("models")
+    for number, variant in enumerate(("full", "no-matrix")):
+        model = random_model(number, words=WORDS, matrices=variant == "full")
+        object.__setattr__(model, "config", {"plan": {"variant": variant}})
+        save(model, folder / variant, [])
+    (folder / "vectors.txt").write_text(
+        "".join(f"{word[:-2]} {at} 1 {at % 3}\n" for at, word in enumerate(WORDS)), encoding="utf-8"
+    )
+    return folder
+
+
+def run(*arguments: object) -> str:
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def test_phrase_similarity(data: Path, models: Path) -> None:
+    found = json.loads(run("evaluate", "phrase-similarity", "--data", data, "-m", models / "full", "--json"))
+    assert found["model"] == str(models / "full")
+    assert [row["set"] for row in found["sets"]] == ["AN", "VO", "GS11"]
+    keys = {"pairs", "spearman_paper", "spearman_tie_corrected", "spearman_pair_means", "interval95", "oov"}
+    assert all(keys <= set(row) for row in found["sets"])
+    assert found["missing"] == ["NN", "SVO", "GS12"] and found["sets"][0]["oov"] == 0.0
+
+
+def test_preference_against_another_model(data: Path, models: Path, tmp_path: Path) -> None:
+    arguments = ("--data", data, "-m", models / "full", "--against", models / "no-matrix", "--json")
+    found = json.loads(run("evaluate", "preference", *arguments, "--details", tmp_path / "items.tsv"))
+    (gap,) = found["against"]
+    other = json.loads(run("evaluate", "preference", "--data", data, "-m", models / "no-matrix", "--json"))
+    assert gap["difference"] == pytest.approx(found["sets"][0]["spearman"] - other["sets"][0]["spearman"])
+    rows = (tmp_path / "items.tsv").read_text(encoding="utf-8").splitlines()
+    assert rows[0].split("\t") == ["task", "set", "item", "score", "rating"] and len(rows) == 4
+
+
+def test_relations_with_a_picture_and_neighbours(data: Path, models: Path, tmp_path: Path) -> None:
+    arguments = ("evaluate", "relations", "--data", data, "-m", models / "full", "--cache", tmp_path)
+    found = json.loads(run(*arguments, "--json", "--plot", tmp_path / "matrix.svg"))
+    assert found["items"] == 10 and {"macro_f1", "direction_errors", "interval95"} <= set(found)
+    assert (tmp_path / "matrix.svg").stat().st_size > 1000
+    plain = json.loads(run(*arguments, "--json", "--no-mirror"))
+    assert "not mirrored" in plain["protocol"]
+    shown = run(*arguments, "--similar", 1, "-k", 2).splitlines()
+    assert len(shown) == 3 and "[storm]1 caused the [flood]2" in shown[0]
+
+
+def test_completion(data: Path, models: Path, tmp_path: Path) -> None:
+    arguments = ("evaluate", "completion", "--data", data, "--cache", tmp_path, "--json")
+    found = json.loads(run(*arguments, "-m", models / "full"))
+    assert found["questions"] == 2 and 0 <= found["accuracy"] <= 1
+    added = json.loads(run(*arguments, "--vectors", models / "vectors.txt"))
+    assert added["model"].endswith("vectors.txt")
+    assert "accuracy" in run(*arguments[:-1], "-m", models / "full")
+
+
+def test_split_train_and_execution(tmp_path: Path) -> None:
+    write_conllu(tmp_path / "text.conllu", 500)
+    build([tmp_path / "text.conllu"], tmp_path / "forest")
+    run("split", tmp_path / "forest", "-o", tmp_path / "parts", "--share", "0.2")
+    from vecdcs.corpus.forest import Forest
+
+    fit(Forest.open(tmp_path / "parts/train"), tmp_path / "model", plan(dim=8), min_word=0, min_field=0)
+    arguments = ("evaluate", "execution", "--forest", tmp_path / "parts", "-m", tmp_path / "model")
+    found = json.loads(run(*arguments, "--questions", 10, "--json"))
+    assert [row["set"] for row in found["sets"]] == ["1-step", "2-step", "intersection"]
+    assert "hybrid" in run(*arguments, "--questions", 10)
+    with pytest.raises(InputError, match="either --forest"):
+        run("evaluate", "execution", "-m", tmp_path / "model")
+
+
+def test_intrinsic(models: Path, tmp_path: Path) -> None:
+    arguments = ("evaluate", "intrinsic", "-m", models / "full", "--word", "book/N")
+    found = json.loads(run(*arguments, "--json", "--plot", tmp_path / "space.png"))
+    assert len(found["neighbours"]["book/N"]) == 9 and len(found["transformed"]) == 3
+    assert (tmp_path / "space.png").read_bytes().startswith(b"\x89PNG")
+    assert "ARG COMP" in run(*arguments)
+
+
+def test_all_writes_the_same_report_again(data: Path, models: Path, tmp_path: Path) -> None:
+    named = ("-m", f"vecDCS, d=8={models / 'full'}", "-m", models / "no-matrix", "--vectors", models / "vectors.txt")
+    arguments = ("evaluate", "all", "--data", data, *named, "--cache", tmp_path / "cache")
+    shown = run(*arguments, "-o", tmp_path / "one")
+    assert "vecDCS, paper" in shown and "0.51" in shown and "81.2" in shown
+    run(*arguments, "-o", tmp_path / "two", "--details", tmp_path / "items.tsv")
+    for name in ("results.json", "README.md"):
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+    told = json.loads((tmp_path / "one/results.json").read_text(encoding="utf-8"))
+    assert list(told["models"]) == ["vecDCS, d=8", "no matrix", "GloVe"]
+    assert told["data"].keys() >= {"preference/amod_annotation.txt"} and told["commit"]
+    text = (tmp_path / "one/README.md").read_text(encoding="utf-8") + json.dumps(told)
+    assert str(tmp_path) not in text and str(data) not in text
+    assert "farmer" not in text and "storm" not in text
+    assert (tmp_path / "items.tsv").read_text(encoding="utf-8").count("no matrix: completion") == 2
+
+
+def test_missing_data_is_reported_not_fatal(models: Path, tmp_path: Path) -> None:
+    found = json.loads(run("evaluate", "all", "--data", tmp_path, "-m", models / "full", "--json"))
+    done = found["models"]["vecDCS"]
+    assert done["completion"]["missing"] and done["relations"]["missing"] and done["execution"]["missing"]
+    assert done["intrinsic"]["same_pos_share"] is not None
+    with pytest.raises(InputError, match="--task nothing"):
+        run("evaluate", "all", "--data", tmp_path, "-m", models / "full", "--task", "nothing")
+    with pytest.raises(InputError, match="two models"):
+        run("evaluate", "all", "--data", tmp_path, "-m", models / "full", "-m", models / "full")
+
+
+def test_a_malformed_file_names_the_line(models: Path, tmp_path: Path) -> None:
+    (tmp_path / "preference").mkdir()
+    (tmp_path / "preference/amod_annotation.txt").write_text("book\told\t8\nbroken\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"amod_annotation\.txt:2"):
+        run("evaluate", "preference", "--data", tmp_path, "-m", models / "full")
+
+
+def mean_of(name: str, values: list[float]) -> Sample:
+    return Sample(name, len(values), lambda rows: sum(values[row] for row in rows) / len(rows))
+
+
+def test_intervals_and_paired_differences() -> None:
+    """A constant difference has no spread, however much the items differ."""
+    high, low = mean_of("x", [1.0, 2.0, 9.0, 4.0]), mean_of("x", [0.5, 1.5, 8.5, 3.5])
+    begin, end = interval95(high, 0)
+    assert 1 <= begin < high.value == 4.0 < end <= 9
+    gap = difference(high, low, 0)
+    assert gap["difference"] == 0.5 and gap["interval95"] == (0.5, 0.5)
+    results = [Result("t", "m", "", {}, samples=(sample,)) for sample in (high, mean_of("y", [1.0]))]
+    assert against(results[0], results[1], 0) == []

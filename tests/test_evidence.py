@@ -20,14 +20,22 @@ from vecdcs.cli import app
 from vecdcs.corpus.across import explain_across, find_across
 from vecdcs.corpus.build import build
 from vecdcs.corpus.evidence import MOST_BRANCHES, MOST_NODES, Evidence, Found, QueryError, plain
-from vecdcs.corpus.instances import CHILD_IN_PARENT, PARENT_IN_CHILD, instances, resolved
+from vecdcs.corpus.instances import (
+    BARE,
+    CHILD_IN_PARENT,
+    PARENT_IF_NAME,
+    PARENT_IN_CHILD,
+    dressed_tokens,
+    instances,
+    resolved,
+)
 from vecdcs.corpus.shard import Options
 from vecdcs.dcs.convert import Node, convert, convert_ud
 from vecdcs.dcs.denotation import Database, denotation, project
 from vecdcs.dcs.notation import parse
 from vecdcs.dcs.tree import ARG, BLANK, Tree
 from vecdcs.errors import VecdcsError
-from vecdcs.text.conllu import format_sentence
+from vecdcs.text.conllu import Sentence, format_sentence
 from vecdcs.world import World, make_queries
 
 WORDS = ("cat/N", "dog/N", "old/J", "see/V", "run/V")
@@ -316,7 +324,8 @@ def test_what_cannot_be_joined_across(world: tuple[World, Evidence], text: str, 
 def flags(rows: list[tuple[str, str, str, str, int, str]]) -> dict[str, int]:
     told = sentence(rows)
     (tree,) = convert(told)
-    return {node.word: flag for node, flag in zip(tree, instances(tree, told.tokens), strict=True) if flag}
+    found = zip(tree, instances(tree, told.tokens, dressed_tokens(told.tokens)), strict=True)
+    return {node.word: flag % BARE for node, flag in found if flag % BARE}
 
 
 def test_a_copula_says_so() -> None:
@@ -358,7 +367,9 @@ def test_an_apposition_says_so(relation: str, upos: tuple[str, str], expected: d
     assert flags(rows) == expected
 
 
-@pytest.mark.parametrize(("upos", "expected"), [("PROPN", {"drug/N": PARENT_IN_CHILD}), ("NOUN", {})])
+@pytest.mark.parametrize(
+    ("upos", "expected"), [("PROPN", {"drug/N": PARENT_IN_CHILD}), ("NOUN", {"drug/N": PARENT_IF_NAME})]
+)
 def test_a_compound_says_so_of_a_name(upos: str, expected: dict[str, int]) -> None:
     rows = [
         ("They", "they", "PRON", "PRP", 2, "nsubj"),
@@ -369,6 +380,41 @@ def test_a_compound_says_so_of_a_name(upos: str, expected: dict[str, int]) -> No
         (".", ".", "PUNCT", ".", 2, "punct"),
     ]
     assert flags(rows) == expected
+
+
+def drug_compound(noun: str) -> Sentence:
+    return sentence(
+        [
+            ("They", "they", "PRON", "PRP", 2, "nsubj"),
+            ("know", "know", "VERB", "VBP", 0, "root"),
+            ("the", "the", "DET", "DT", 5, "det"),
+            ("drug", "drug", "NOUN", "NN", 5, "compound"),
+            (noun, noun, "NOUN", "NN", 2, "obj"),
+            (".", ".", "PUNCT", ".", 2, "punct"),
+        ]
+    )
+
+
+def banned(noun: str, *determiner: str) -> Sentence:
+    dets = [(word, word, "DET", "DT", 3 + len(determiner), "det") for word in determiner]
+    return sentence(
+        [
+            ("They", "they", "PRON", "PRP", 2, "nsubj"),
+            ("ban", "ban", "VERB", "VBP", 0, "root"),
+            *dets,
+            (noun, noun, "NOUN", "NN", 2, "obj"),
+            (".", ".", "PUNCT", ".", 2, "punct"),
+        ]
+    )
+
+
+def test_a_noun_that_is_used_like_a_name_is_one(tmp_path: Path) -> None:
+    """The drug thalidomide is a drug, the drug company is none: one bans thalidomide, but a company."""
+    told = [drug_compound("thalidomide"), banned("thalidomide"), drug_compound("company"), banned("company", "a")]
+    (tmp_path / "corpus.conllu").write_text("".join(map(format_sentence, told)))
+    evidence = Evidence(build([tmp_path / "corpus.conllu"], tmp_path / "forest"))
+    found = find_across(evidence, parse("drug/N & ban/V.COMP"))
+    assert [(answer.words, answer.sentences) for answer in found.answers] == [(("thalidomide/N",), (0, 1))]
 
 
 def test_such_as_says_so_of_every_conjunct() -> None:

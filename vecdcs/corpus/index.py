@@ -18,7 +18,15 @@ from numpy.typing import NDArray
 
 from vecdcs.corpus.flat import FlatTrees, IntArray
 from vecdcs.corpus.forest import EDGES, FIELDS, INSTANCES, SHARED, WORDS, flat_trees, read_table, shard_file
-from vecdcs.corpus.instances import CHILD_IN_PARENT, resolved
+from vecdcs.corpus.instances import (
+    BARE,
+    CHILD_IN_PARENT,
+    DRESSED,
+    MOSTLY,
+    PARENT_IF_NAME,
+    PARENT_IN_CHILD,
+    resolved,
+)
 from vecdcs.corpus.weights import field_totals, path_weights, word_totals
 from vecdcs.dcs.tree import ARG
 
@@ -27,7 +35,16 @@ UNIT = 1 << 20  # weights are added up as whole numbers of 1/UNIT, so that no or
 SHARDS_AT_ONCE = 4
 ROW_GROUP = 1 << 16
 
-COUNTS_SCHEMA = pa.schema([("kind", pa.int8()), ("item", pa.string()), ("count", pa.int64()), ("weight", pa.int64())])
+COUNTS_SCHEMA = pa.schema(
+    [
+        ("kind", pa.int8()),
+        ("item", pa.string()),
+        ("count", pa.int64()),
+        ("weight", pa.int64()),
+        ("bare", pa.int64()),
+        ("dressed", pa.int64()),
+    ]
+)
 EDGES_SCHEMA = pa.schema(
     [
         ("word", pa.int32()),
@@ -55,8 +72,9 @@ def write_index(folder: Path, sentences: Sequence[int], aside: Path) -> list[str
     """Write the lists and the tables into `aside`, from the shards in `folder` with so many sentences each."""
     with _database(aside) as database:
         _write_lists(database, folder, len(sentences), aside)
-        lists = ((WORDS, "word"), (FIELDS, "field"))
-        numbers = ListNumbers(*(read_table(aside / file)[name].combine_chunks() for file, name in lists))
+        words, fields = read_table(aside / WORDS), read_table(aside / FIELDS)
+        lists = words["word"].combine_chunks(), fields["field"].combine_chunks()
+        numbers = ListNumbers(*lists, words["name"].to_numpy())
         for file, schema, rows in TABLES:
             tables = (rows(group, numbers) for group in _groups(folder, sentences, numbers))
             batches = (batch for table in tables for batch in table.to_batches(ROW_GROUP))
@@ -77,16 +95,14 @@ def _write_lists(database: duckdb.DuckDBPyConnection, folder: Path, shards: int,
     """words.parquet and fields.parquet: every item with its number of nodes (edge ends) and its weight, by name."""
     counts = pa.RecordBatchReader.from_batches(COUNTS_SCHEMA, _counts(folder, shards))
     database.register("counts", counts)
-    database.execute(
-        "CREATE TABLE totals AS SELECT kind, item, sum(count)::BIGINT AS count, sum(weight)::BIGINT AS weight "
-        "FROM counts GROUP BY kind, item"
-    )
+    sums = ", ".join(f"sum({name})::BIGINT AS {name}" for name in ("count", "weight", "bare", "dressed"))
+    database.execute(f"CREATE TABLE totals AS SELECT kind, item, {sums} FROM counts GROUP BY kind, item")
     database.unregister("counts")
     for kind, name, file in ((WORD, "word", WORDS), (FIELD, "field", FIELDS)):
-        rows = database.sql(f"SELECT item AS {name}, count, weight FROM totals WHERE kind = {kind} ORDER BY item")
-        table = rows.to_arrow_table()
-        weight = pc.divide(table["weight"].cast(pa.float64()), float(UNIT))
-        table = pa.table({name: table[name].cast(pa.string()), "count": table["count"], "weight": weight})
+        columns = f"item AS {name}, count, weight / {UNIT}::DOUBLE AS weight"
+        if kind == WORD:
+            columns += f", bare > 0 AND bare >= {MOSTLY} * (bare + dressed) AS name"
+        table = database.sql(f"SELECT {columns} FROM totals WHERE kind = {kind} ORDER BY item").to_arrow_table()
         pq.write_table(table, aside / file, compression="zstd", row_group_size=ROW_GROUP)
     database.execute("DROP TABLE totals")
 
@@ -95,21 +111,23 @@ def _counts(folder: Path, shards: int) -> Iterator[pa.RecordBatch]:
     """Of every shard, its words and fields with their counts and weights."""
     for shard in range(shards):
         names = OwnNumbers()
-        trees = flat_trees(read_table(folder / shard_file(shard, "nodes")), names)
+        nodes = read_table(folder / shard_file(shard, "nodes"))
+        trees, instance = flat_trees(nodes, names), nodes["instance"].to_numpy()
         weights = path_weights(trees)
-        size = len(names.words)
-        yield _count_batch(WORD, names.words, trees.word, word_totals(trees, weights, size))
-        size = len(names.fields)
+        uses = [trees.word, trees.word[instance & BARE > 0], trees.word[instance & DRESSED > 0]]
+        yield _count_batch(WORD, names.words, word_totals(trees, weights, len(names.words)), uses)
         ends = np.concatenate([trees.label, trees.parent_label])
-        yield _count_batch(FIELD, list(names.fields), ends[ends >= 0], field_totals(trees, weights, size))
+        uses = [ends[ends >= 0], ends[:0], ends[:0]]
+        yield _count_batch(FIELD, list(names.fields), field_totals(trees, weights, len(names.fields)), uses)
 
 
-def _count_batch(kind: int, items: list[str], used: IntArray, weight: NDArray[np.float64]) -> pa.RecordBatch:
+def _count_batch(kind: int, items: list[str], weight: NDArray[np.float64], uses: Sequence[IntArray]) -> pa.RecordBatch:
+    """One row an item: its weight, and how often it is among the uses, among the bare and among the dressed ones."""
     kinds = np.full(len(items), kind, np.int8)
-    count = np.bincount(used, minlength=len(items))
+    count, bare, dressed = (np.bincount(used, minlength=len(items)) for used in uses)
     units = np.rint(weight * UNIT).astype(np.int64)
-    columns = [pa.array(kinds), pa.array(items, pa.string()), pa.array(count), pa.array(units)]
-    return pa.record_batch(columns, COUNTS_SCHEMA)
+    columns = [kinds, pa.array(items, pa.string()), count, units, bare, dressed]
+    return pa.record_batch([pa.array(column) for column in columns], COUNTS_SCHEMA)
 
 
 @dataclass
@@ -134,6 +152,7 @@ class ListNumbers:
 
     words: pa.Array
     fields: pa.Array
+    name: NDArray[np.bool_]  # which words are mostly used bare, as names are
 
     def word_ids(self, words: Iterable[str]) -> IntArray:
         return _places(words, self.words)
@@ -250,10 +269,12 @@ def _shared(group: Group, numbers: ListNumbers) -> pa.Table:
 
 def _members(group: Group, numbers: ListNumbers) -> pa.Table:
     """Every node that names a class, with the node that names a member of it."""
-    trees, place = group.trees, group.place
-    child = np.flatnonzero(group.instance)
+    trees, place, flags = group.trees, group.place, group.instance
+    titles = np.flatnonzero(flags & PARENT_IF_NAME)
+    titles = titles[numbers.name[trees.word[trees.parent[titles]]]]
+    child = np.concatenate([np.flatnonzero(flags & (CHILD_IN_PARENT | PARENT_IN_CHILD)), titles])
     parent = trees.parent[child]
-    named = group.instance[child] == CHILD_IN_PARENT
+    named = flags[child] & CHILD_IN_PARENT > 0
     pairs = resolved(zip(np.where(named, parent, child).tolist(), np.where(named, child, parent).tolist(), strict=True))
     one, member = np.array(pairs, np.int64).reshape(-1, 2).T
     columns = [trees.word[one], trees.word[member], group.sentence[one], place[one], place[member]]

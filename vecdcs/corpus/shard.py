@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from vecdcs.corpus.forest import NODES_SCHEMA, SENTENCES_SCHEMA, shard_file
-from vecdcs.corpus.instances import instances
+from vecdcs.corpus.instances import dressed_tokens, instances
 from vecdcs.corpus.pieces import Bad, Format, Job, Piece, conllu_blocks, paragraphs
 from vecdcs.dcs.convert import Node, convert, convert_ud
 from vecdcs.errors import InputError
@@ -68,10 +68,11 @@ class Rows:
 
     def add(self, sentence: Sentence, where: Where, trees: list[list[Node]]) -> None:
         tokens = sentence.tokens
+        dressed = dressed_tokens(tokens)
         before = len(self.nodes)
         for tree in trees:
             self.nodes += tree
-            self.instances += instances(tree, tokens)
+            self.instances += instances(tree, tokens, dressed)
         self.sizes.append(len(self.nodes) - before)
         self.texts.append(sentence.text)
         self.sources.append(where.source)

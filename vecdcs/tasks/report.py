@@ -39,7 +39,7 @@ def run(
             except VecdcsError as error:
                 result = Result(task, str(model.path), "", {}, (str(error),))
             done[name][task] = result
-            tell(f"{name}: {task}, {sum(result.seconds.values()):.0f} s" + _missing(result))
+            tell(f"{name}: {task}, {sum(result.seconds.values()):.0f} CPU s" + _missing(result))
     return done
 
 
@@ -63,7 +63,7 @@ def account(results: Results, settings: Settings) -> dict[str, Any]:
 
 def _lasting(name: str, result: Result) -> dict[str, Any]:
     kept = result.as_dict() | {"model": name}
-    kept.pop("seconds")
+    kept.pop("cpu_seconds")
     return kept
 
 

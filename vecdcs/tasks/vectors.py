@@ -26,7 +26,8 @@ class PlainVocabulary(Vocabulary):
     def word_id(self, word: str) -> int:
         """The number of `book/N`, else that of `book`, else of its first part (`burn` of `burn down/V`)."""
         bare = word.rpartition("/")[0] or word
-        ways = (word, bare, bare.lower(), bare.replace(" ", "_").lower(), bare.partition(" ")[0].lower())
+        joined = word.replace(" ", "_")
+        ways = (word, joined, bare, bare.lower(), bare.replace(" ", "_").lower(), bare.partition(" ")[0].lower())
         return next((self.word_index[way] for way in ways if way in self.word_index), 0)
 
 

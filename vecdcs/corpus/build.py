@@ -16,10 +16,7 @@ from pathlib import Path
 from time import process_time
 from typing import Any, Protocol
 
-import duckdb
-
 from vecdcs.corpus.forest import FORMAT, MANIFEST, PLAN, SHARDS, VERSION, Forest, shard_file
-from vecdcs.corpus.index import write_index
 from vecdcs.corpus.pieces import Bad, Job, find_sources, is_conllu, jobs, size_on_disk
 from vecdcs.corpus.shard import KEPT_ERRORS, Options, ShardFiles, build_shard, json_bytes
 from vecdcs.engines import local
@@ -78,8 +75,6 @@ def _writing(folder: Path) -> Iterator[Path]:
         yield folder
     except OSError as error:
         raise InputError(f"cannot be written: {error.strerror or error}", str(folder)) from error
-    except duckdb.Error as error:
-        raise InputError(f"the index cannot be written: {error}", str(folder)) from error
 
 
 def _build(
@@ -238,10 +233,17 @@ def _manifest(
 
 
 def _index(folder: Path, reports: list[Report], progress: Progress) -> dict[str, Report]:
+    import duckdb  # these two take half a second, which a build that goes on may not need to spend
+
+    from vecdcs.corpus.index import write_index
+
     start = process_time()
     aside = folder / ASIDE
     aside.mkdir(exist_ok=True)
-    names = write_index(folder, [report["sentences"] for report in reports], aside)
+    try:
+        names = write_index(folder, [report["sentences"] for report in reports], aside)
+    except duckdb.Error as error:
+        raise InputError(f"the index cannot be written: {error}", str(folder)) from error
     for name in names:
         (aside / name).replace(folder / name)
     _spend(progress, {"index": process_time() - start})

@@ -482,6 +482,16 @@ def test_text_is_parsed_and_every_sentence_found_again(text_forest: Forest) -> N
     assert {"sell/V", "drug/N", "letter/N"} <= text_forest.word_weights().keys()
 
 
+def test_text_gives_the_same_bytes_with_two_workers(text_forest: Forest, tmp_path: Path) -> None:
+    def engine(function, tasks):  # type: ignore[no-untyped-def]
+        return local.run(function, tasks, 2)
+
+    sources = text_forest.manifest["sources"]
+    build([text_forest.path.parent], tmp_path / "forest", Options(shard_bytes=150), engine)
+    assert Forest.open(tmp_path / "forest").manifest["sources"] == sources
+    assert contents(tmp_path / "forest") == contents(text_forest.path)
+
+
 def test_changed_weights_of_the_parser_are_noticed(text_forest: Forest, monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(text_forest.manifest["parser_weights"]) == 64
     monkeypatch.setattr("vecdcs.corpus.build._weights_digest", lambda parser: "other")

@@ -11,6 +11,7 @@ from corpora import sentences, write_conllu
 from random_forest import all_paths
 
 from vecdcs.corpus.build import build
+from vecdcs.corpus.evidence import Evidence
 from vecdcs.corpus.forest import Forest, read_table
 from vecdcs.corpus.shard import Options
 from vecdcs.corpus.vocabulary import UNKNOWN, cut
@@ -118,5 +119,6 @@ def test_files_that_are_none_of_a_forest(tmp_path: Path) -> None:
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     forest = build([write_conllu(tmp_path / "corpus.conllu", 5)], tmp_path / "forest")
     (forest.path / "shared.parquet").unlink()
-    with pytest.raises(InputError, match=r"shared\.parquet: the file is missing"):
-        forest.check()
+    for use in (forest.check, lambda: Evidence(forest)):
+        with pytest.raises(InputError, match=r"shared\.parquet: the file is missing"):
+            use()

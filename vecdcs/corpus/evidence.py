@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import duckdb
 
 from vecdcs.corpus.forest import EDGES, FIELDS, INSTANCES, SHARED, WORDS, Forest
 from vecdcs.dcs.tree import ARG, BLANK, Child, Tree
-from vecdcs.errors import VecdcsError
+from vecdcs.errors import InputError, VecdcsError
 
 NO_WORD, NO_FIELD, NO_LABEL = -1, -2, -1
 MOST_BRANCHES, MOST_NODES = 64, 32
@@ -87,7 +88,10 @@ class Evidence:
 
     def _quoted(self, file: str) -> str:
         """A file of the forest as SQL: no character of its name means anything but itself."""
-        return "'" + glob.escape(str(self.forest.path / file)).replace("'", "''") + "'"
+        path = str(self.forest.path / file)
+        if not Path(path).is_file():
+            raise InputError("the file is missing: build the forest anew", path)
+        return "'" + glob.escape(path).replace("'", "''") + "'"
 
     @cached_property
     def field_numbers(self) -> dict[str, int]:

@@ -143,7 +143,7 @@ def _meet(model: Parameters, chains: Chains) -> tuple[Rows, Rows]:
                 which[active], keys[active] = r, _key(model, step, r >= paths)
                 active += 1
             if side == place + 1:
-                _copy(rows, r, before, r)
+                copy_row(rows, r, before, r)
         _multiply(model, rows, which[:active], keys[:active])
     return rows, before
 
@@ -235,7 +235,7 @@ def _against_shared(
             np.dot(score[some], chain[kind], pulled[some])
             np.dot(score[some].T, rows[some], grown[kind])
     for j in range(len(order)):
-        _copy(pulled, j, back, order[j])
+        copy_row(pulled, j, back, order[j])
     _keep_noise(model, chains, noise, chain, grown, needed, begin, out)
     return loss
 
@@ -335,14 +335,14 @@ def _keep_pairs(chains: Chains, rows: Rows, before: Rows, pull: Rows, out: Gradi
     for i in range(paths):
         if chains.boundary[i] > 0:
             out.step[i] = chains.steps[i, chains.boundary[i] - 1]
-            _copy(before, i, out.left, i)
-            _copy(pull, i, out.right, i)
+            copy_row(before, i, out.left, i)
+            copy_row(pull, i, out.right, i)
     for j in range(len(chains.last)):
         i = chains.owner[j]
         if chains.length[i] > chains.boundary[i]:
             out.step[paths + j] = chains.steps[j, chains.boundary[i]]
-            _copy(rows, i, out.left, paths + j)
-            _copy(before, paths + j, out.right, paths + j)
+            copy_row(rows, i, out.left, paths + j)
+            copy_row(before, paths + j, out.right, paths + j)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -383,7 +383,7 @@ def _multiply(model: Parameters, rows: Rows, which: IntArray, keys: IntArray) ->
     gathered = np.empty((len(which), rows.shape[1]), np.float32)
     product = np.empty_like(gathered)
     for j in range(len(which)):
-        _copy(rows, which[order[j]], gathered, j)
+        copy_row(rows, which[order[j]], gathered, j)
     for key in range(kinds):
         # A product of few rows takes longer to set up than row by row.
         size = begin[key + 1] - begin[key]
@@ -395,7 +395,7 @@ def _multiply(model: Parameters, rows: Rows, which: IntArray, keys: IntArray) ->
             else:
                 np.dot(gathered[some], model.matrix[key // 2], product[some])
     for j in range(len(which)):
-        _copy(product, j, rows, which[order[j]])
+        copy_row(product, j, rows, which[order[j]])
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -418,11 +418,11 @@ def _sorted(keys: IntArray, kinds: int) -> tuple[IntArray, NDArray[np.int64]]:
 def _take(rows: Rows, which: IntArray) -> Rows:
     taken = np.empty((len(which), rows.shape[1]), np.float32)
     for i in range(len(which)):
-        _copy(rows, which[i], taken, i)
+        copy_row(rows, which[i], taken, i)
     return taken
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _copy(source: Rows, i: int, target: Rows, j: int) -> None:
+def copy_row(source: Rows, i: int, target: Rows, j: int) -> None:
     for k in range(source.shape[1]):
         target[j, k] = source[i, k]

@@ -9,7 +9,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from vecdcs.corpus.flat import IntArray
-from vecdcs.learn.kernel import NONE, Gradient, Parameters, Rows
+from vecdcs.learn.kernel import NONE, Gradient, Parameters, Rows, copy_row
 
 BLOCK = 4096
 
@@ -128,21 +128,27 @@ def _move(matrix: Rows, step: Gradient, straight: IntArray, turned: IntArray, us
         return 0.0
     size = min(count, BLOCK)
     left, right = np.empty((size, dim), np.float32), np.empty((size, dim), np.float32)
-    total, part = np.zeros((dim, dim), np.float32), np.empty((dim, dim), np.float32)
+    total = np.empty((dim, dim), np.float32)
+    part = np.empty_like(total) if count > size else total
     for start in range(0, count, size):
         here = min(size, count - start)
         for i in range(here):
             at = start + i
             if at < len(straight):
-                left[i], right[i] = step.left[straight[at]], step.right[straight[at]]
+                copy_row(step.left, straight[at], left, i)
+                copy_row(step.right, straight[at], right, i)
             else:
-                row = turned[at - len(straight)]
-                left[i], right[i] = step.right[row], step.left[row]
-        np.dot(left[:here].T, right[:here], part)
-        total += part
-    length = np.sqrt((total * total).sum())
+                copy_row(step.right, turned[at - len(straight)], left, i)
+                copy_row(step.left, turned[at - len(straight)], right, i)
+        np.dot(left[:here].T, right[:here], part if start else total)
+        if start:
+            total += part
+    flat = total.ravel()
+    length = np.sqrt(np.dot(flat, flat))
     factor = _step(rate, used, length)
-    matrix += factor * total
+    for i in range(dim):
+        for k in range(dim):
+            matrix[i, k] += factor * total[i, k]
     return float(factor * length)
 
 
@@ -159,7 +165,10 @@ def _step(rate: Rate, used: int, length: float) -> np.float32:
 def nearer_orthogonal(matrix: Rows) -> Rows:
     """One Newton-Schulz step towards the nearest orthogonal matrix; the error is squared."""
     gram = np.dot(matrix.T, matrix)
-    nearer: Rows = np.float32(1.5) * matrix - np.float32(0.5) * np.dot(matrix, gram)
+    nearer = np.dot(matrix, gram)
+    for i in range(len(nearer)):
+        for k in range(len(nearer)):
+            nearer[i, k] = np.float32(1.5) * matrix[i, k] - np.float32(0.5) * nearer[i, k]
     return nearer
 
 

@@ -26,7 +26,7 @@ class Ranking(StrEnum):
 class In(BaseModel):
     """A request: nothing but what is asked for."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", strict=True)
 
 
 class AskIn(In):
@@ -35,7 +35,7 @@ class AskIn(In):
     text: Text
     k: Count = 10
     pos: Parts = ""
-    by: Ranking = Ranking.probability
+    by: Annotated[Ranking, Field(strict=False)] = Ranking.probability
     own_words: bool = Field(False, description="Keep the question's own words among the answers.")
     blank: int = Field(0, ge=0, lt=MOST_NODES, description="Which of several blanks is asked for, from 0.")
 
@@ -84,7 +84,7 @@ class EditIn(In):
     """A change to one node of a tree in notation."""
 
     tree: Text
-    action: Action
+    action: Annotated[Action, Field(strict=False)]
     position: Position
     word: Word = ""
     parent_label: Word = ""

@@ -19,14 +19,15 @@ def run(asker: Asker, corpus: Path | None, host: str, port: int) -> None:
     """Serve until interrupted. On the loopback address only its own names are answered to, lest another site's do."""
     hosts = [*LOOPBACK, "[::1]"] if host in LOOPBACK else None
     app = make_app(asker, corpus, hosts)
-    listening = _listen(host, port)
+    listening = listen(host, port)
     shown = f"[{host}]" if ":" in host else host
     typer.echo(f"vecdcs: http://{shown}:{listening.getsockname()[1]}  (stop with Ctrl-C)")
     config = uvicorn.Config(app, log_level="warning", access_log=False, timeout_keep_alive=10, limit_concurrency=500)
     uvicorn.Server(config).run(sockets=[listening])
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that waits for callers; port 0 is any free one."""
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         listening = socket.socket(family)

@@ -92,8 +92,8 @@ def _initial_matrices(plan: Plan, fields: int) -> NDArray[np.float32]:
     dim = plan.dim
     if plan.variant == "no-matrix":
         return np.empty((0, dim, dim), np.float32)
-    random = np.float32(plan.recipe.spread) * _gaussian(plan.seed, MATRIX, (fields, dim, dim))
-    matrices = (np.eye(dim, dtype=np.float32) + random) / np.float32(2)
+    matrices = _gaussian(plan.seed, MATRIX, (fields, dim, dim)) * np.float32(plan.recipe.spread / 2)
+    matrices += np.eye(dim, dtype=np.float32) / 2
     if plan.recipe.orthogonal:
         matrices = orthogonal(matrices)
     if not plan.tied:

@@ -165,7 +165,7 @@ def _step(rate: Rate, used: int, length: float) -> np.float32:
 def nearer_orthogonal(matrix: Rows) -> Rows:
     """One Newton-Schulz step towards the nearest orthogonal matrix; the error is squared."""
     gram = np.dot(matrix.T, matrix)
-    nearer = np.dot(matrix, gram)
+    nearer: Rows = np.dot(matrix, gram)
     for i in range(len(nearer)):
         for k in range(len(nearer)):
             nearer[i, k] = np.float32(1.5) * matrix[i, k] - np.float32(0.5) * nearer[i, k]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import random
 import subprocess
 import sys
@@ -53,7 +54,7 @@ CONSTRUCTIONS = {
         "Canada obl:agent banned",
     ),
     "subject control": ("John wants to sell his house.", "sell xcomp wants", "house obj sell", "John nsubj wants"),
-    "object control": ("She asked John to leave.", "leave xcomp asked", "John obj asked"),
+    "object control": ("She forced John to leave.", "leave xcomp forced", "John obj forced"),
     "copula": ("The drug is illegal in Canada.", "drug nsubj illegal", "is cop illegal", "illegal root ROOT"),
     "nominal copula": (
         "Paris is the capital of France.",
@@ -61,7 +62,7 @@ CONSTRUCTIONS = {
         "France nmod capital",
         "is cop capital",
     ),
-    "coordination": ("She bought apples and sold books.", "sold conj bought", "and cc sold", "apples obj bought"),
+    "coordination": ("The men came and took the money.", "took conj came", "and cc took", "money obj took"),
     "noun coordination": ("Cats and dogs chase mice.", "dogs conj Cats", "Cats nsubj chase"),
     "phrasal verb": ("He gave up the search.", "up compound:prt gave", "search obj gave"),
     "possessive": ("The king's daughter died.", "king nmod:poss daughter", "'s case king"),
@@ -260,6 +261,13 @@ def test_importing_the_command_line_loads_no_network() -> None:
     code = "import sys, vecdcs.cli; print(sorted({'onnxruntime', 'lemminflect', 'torch'} & set(sys.modules)))"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"
+
+
+def test_model_card_names_these_weights() -> None:
+    card = (ENGLISH / "MODEL_CARD.md").read_text(encoding="utf-8")
+    for file in sorted(ENGLISH.iterdir()):
+        if file.suffix != ".md":
+            assert f"`{file.name}` {hashlib.sha256(file.read_bytes()).hexdigest()}" in card
 
 
 def test_weights_are_small_and_open() -> None:

@@ -28,7 +28,10 @@ PLAIN = 2
 """Epochs on the treebanks alone, before anything is added."""
 
 MICRO, STEP = 800, 750
-"""Words in one batch of sentences of equal length, and words in one step."""
+"""Words in one batch of sentences of equal length, and least words in one step."""
+
+SCHEDULE = 680
+"""Words of the treebanks to one step of the learning-rate schedule."""
 
 
 def quantised(vectors: np.ndarray) -> np.ndarray:
@@ -183,13 +186,12 @@ def main() -> None:
             state[key].load_state_dict(kept[key])
         state["steps"], first = kept["steps"], kept["epoch"] + 1
         torch.set_rng_state(kept["random"])
-    steps = 0
+    steps = options.epochs * sum(map(len, train)) // SCHEDULE
     for number in range(first, options.epochs):
         started = time.process_time()
         rng = random.Random(options.seed * 1000 + number)
         records = augmented(train, rng, options.augment) if number >= PLAIN else train
         words = sum(map(len, records))
-        steps = steps or options.epochs * words // (STEP + 60)
         value = epoch(state, records, numbers, rng, steps)
         report = {"epoch": number, "loss": round(value, 4), "words": words, "steps": state["steps"], "of": steps}
         report |= {name: score(mean, part, numbers) for name, part in dev.items()}

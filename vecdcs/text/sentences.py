@@ -53,14 +53,21 @@ def features(chunks: Sequence[str], at: int, start: int) -> list[str]:
 
 
 def vetoed(chunks: Sequence[str], at: int) -> bool:
-    """Places where prose goes on, unlike web text: `"Why?" he said`, `Why? asked John`, `no. 5`, before a dash."""
+    """Places where prose goes on, unlike web text: `"Why?" he said`, `Why? asked John`, `no. 5`, `; 2. The`."""
     chunk, after = chunks[at], chunks[at + 1]
     if after[0].isdigit():
         return is_numbered(chunk)
-    if after in DASHES or after.rstrip(",.:;") in SPEECH:
+    if after in DASHES or after.rstrip(",.:;") in SPEECH or _is_item(chunks, at):
         return True
-    quoted = chunk[-1] in QUOTES
-    return quoted and (after[0].islower() or (at + 2 < len(chunks) and chunks[at + 2].rstrip(",.:;") in SPEECH))
+    if after[0].islower():
+        return chunk[-1] in QUOTES or chunk == "."
+    asked = chunk[-1] in QUOTES and chunk[-2:-1] in ("?", "!")
+    return asked and at + 2 < len(chunks) and chunks[at + 2].rstrip(",.:;") in SPEECH
+
+
+def _is_item(chunks: Sequence[str], at: int) -> bool:
+    """The number of an item inside a sentence: `two causes: 1. The`."""
+    return len(chunks[at]) < 4 and chunks[at][:-1].isdigit() and at > 0 and chunks[at - 1][-1] in ",;:"
 
 
 def boundaries(chunks: Sequence[str], weights: Mapping[str, float]) -> list[int]:

@@ -18,7 +18,7 @@ Mich Minn Mlle Mme Mon Mr Mrs Ms Msgr Mt Mts Nos Nov Oct Okla Ont Op Pa Penn Ph 
 Sen Sens Sept Sgt Sr St Ste Supt Tenn Tex Thos Thur Thurs Treas Tue Tues Univ Va Vol Vols Vt Wed Wis Wm
 approx al ca cf ed eds eg esp est et fl ibid incl pp p viz vol vols vs v yrs etc ext div
 """.split()
-"""Words whose full stop belongs to them; `No.` and the month names only before a number (`NUMBERED`)."""
+"""Words whose full stop belongs to them; others only before a number (`is_numbered`)."""
 
 PREFIXES = """
 anti arch bi co counter cross de e ex extra hyper infra inter intra macro mega meta micro mid mini mis multi neo non
@@ -67,7 +67,7 @@ _TOKEN = re.compile(
     )
 )
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u200b\ufeff\ud800-\udfff]")
-_NUMBERED = re.compile(r"(?:Nos?|Jul|Jun|Apr)\.|[a-z]\.")
+_NUMBERED = re.compile(r"(?:[Nn]os?|Jul|Jun|Apr)\.|[a-z]\.")
 _cache: dict[str, tuple[str, ...]] = {}
 
 
@@ -103,13 +103,14 @@ def joined(found: Sequence[str], words_of: list[tuple[str, ...]]) -> list[tuple[
     """`No. 5`: the full stop belongs to the abbreviation only before a number."""
     for at, chunk in enumerate(found[:-1]):
         if chunk[-1] == "." and found[at + 1][0].isdigit() and is_numbered(chunk):
-            words_of[at] = (chunk,)
+            core = chunk.lstrip("([")
+            words_of[at] = (*chunk[: len(chunk) - len(core)], core)
     return words_of
 
 
 def is_numbered(chunk: str) -> bool:
     """`No.`, `c.`: an abbreviation if a number follows."""
-    return len(chunk) < 5 and _NUMBERED.fullmatch(chunk) is not None
+    return len(chunk) < 6 and _NUMBERED.fullmatch(chunk.lstrip("([")) is not None
 
 
 def _pieces(chunk: str) -> list[str]:

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from vecdcs.model.model import Model
 from vecdcs.tasks import phrase_similarity, preference
-from vecdcs.tasks.phrase_similarity import LAYOUTS, Layout, Ratings
+from vecdcs.tasks.phrase_similarity import LAYOUTS, Ratings
 from vecdcs.tasks.preference import ROLES, Role
 from vecdcs.tasks.result import Clock, Result, Sample, interval95
-from vecdcs.tasks.spearman import corrected, three_ways
+from vecdcs.tasks.spearman import corrected
 
 Floats = NDArray[np.float64]
 Rows = list[dict[str, object]]
@@ -29,10 +29,11 @@ def phrases(model: Model, data: Path, seed: int = 1, plain_sum: bool = False) ->
             missing.append(name)
             continue
         with clock("score"):
-            scores = phrase_similarity.similarities(model, layout, ratings.pairs, plain_sum and name == "SVO")
-        with clock("bootstrap"):
-            samples.append(_over_pairs(name, scores, ratings))
-            sets.append(_phrase_set(model, layout, ratings, scores, samples[-1], seed))
+            plain = plain_sum and name == "SVO"
+            scores = phrase_similarity.similarities(model, layout, ratings.pairs, plain)
+            figures = phrase_similarity.evaluate_set(model, layout, ratings, np.random.default_rng(seed), plain)
+        samples.append(_over_pairs(name, scores, ratings))
+        sets.append({"set": name, **figures})
         details += _phrase_rows(name, ratings, scores)
     composed = "equation (4), the plain sum for SVO" if plain_sum else "equation (4)"
     protocol = (
@@ -54,25 +55,6 @@ def _over_pairs(name: str, scores: Floats, ratings: Ratings) -> Sample:
     return Sample(name, len(scores), figure)
 
 
-def _phrase_set(
-    model: Model, layout: Layout, ratings: Ratings, scores: Floats, sample: Sample, seed: int
-) -> dict[str, Any]:
-    found = three_ways(scores, ratings.pair, ratings.rating)
-    width = len(layout.phrases[0])
-    sides = [(pair[:width], pair[width:]) for pair in ratings.pairs]
-    words = {f"{side[term.column]}/{term.pos}" for pair in sides for side in pair for term in layout.terms}
-    return {
-        "set": sample.name,
-        "pairs": sample.size,
-        "ratings": len(ratings.rating),
-        "spearman_paper": found.paper,
-        "spearman_tie_corrected": found.tie_corrected,
-        "spearman_pair_means": found.pair_means,
-        "interval95": interval95(sample, seed),
-        "oov": sum(not model.knows(word) for word in words) / len(words),
-    }
-
-
 def _phrase_rows(name: str, ratings: Ratings, scores: Floats) -> Rows:
     means = np.bincount(ratings.pair, ratings.rating) / np.bincount(ratings.pair)
     return [
@@ -92,7 +74,6 @@ def preferences(model: Model, data: Path, seed: int = 1) -> Result:
         items, ratings = preference.read(path)
         with clock("score"):
             scores = preference.plausibilities(model, role, items)
-        with clock("bootstrap"):
             samples.append(_over_items(name, scores, ratings))
             sets.append(_preference_set(model, role, items, samples[-1], seed))
         details += [

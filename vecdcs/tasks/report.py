@@ -124,7 +124,7 @@ def result_tables(result: Result, gaps: Sequence[Mapping[str, Any]] = ()) -> lis
 
 def _sets(task: str, sets: Sequence[Mapping[str, Any]]) -> Table:
     flat = [{key: value for key, value in row.items() if key != "by"} | _ways(row) for row in sets]
-    header = tuple(flat[0]) if flat else ()
+    header = tuple(key.replace("_", " ") for key in flat[0]) if flat else ()
     return Table(task, header, [tuple(_text(value) for value in row.values()) for row in flat])
 
 

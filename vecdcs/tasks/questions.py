@@ -119,8 +119,9 @@ def _around(evidence: Evidence, sentences: NDArray[np.int64]) -> Around:
     """The edges out of every node of some sentences."""
     evidence.database.register("drawn", pa.table({"number": pa.array(sentences, pa.int32())}))
     rows = evidence.database.execute(
-        "SELECT sentence, node, other_node, word, label, other_label, other FROM edges JOIN drawn ON sentence = number "
-        "ORDER BY sentence, node, other_node"
+        "SELECT e.sentence, e.node, e.other_node, e.word, e.label, e.other_label, e.other "
+        "FROM edges e JOIN drawn ON e.sentence = drawn.number "
+        "ORDER BY e.sentence, e.node, e.other_node"
     ).fetchall()
     found: Around = {}
     for edge in map(Edge._make, rows):
@@ -176,7 +177,11 @@ def answers(evidence: Evidence, kind: str, asked: Sequence[tuple[Step, ...]]) ->
     columns: dict[str, list[int]] = {"id": list(range(len(asked)))}
     words = {step.word for steps in asked for step in steps}
     evidence.database.register("named", pa.table({"name": pa.array(sorted(words), pa.string())}))
-    number = dict(evidence.database.execute("SELECT word, id FROM words JOIN named ON word = name").fetchall())
+    number = dict(
+        evidence.database.execute(
+            "SELECT words.word, words.id FROM words JOIN named ON words.word = named.name"
+        ).fetchall()
+    )
     for place in range(1, (1 if kind == ONE else 2) + 1):
         steps = [some[place - 1] for some in asked]
         columns[f"word{place}"] = [number.get(step.word, -1) for step in steps]

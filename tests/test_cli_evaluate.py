@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 from pathlib import Path
 
 import pytest
+from conftest import ROOT
 from corpora import write_conllu
 from eval_data import write_all
 from made_models import random_model
@@ -141,6 +144,12 @@ def test_a_malformed_file_names_the_line(models: Path, tmp_path: Path) -> None:
     (tmp_path / "preference/amod_annotation.txt").write_text("book\told\t8\nbroken\n", encoding="utf-8")
     with pytest.raises(InputError, match=r"amod_annotation\.txt:2"):
         run("evaluate", "preference", "--data", tmp_path, "-m", models / "full")
+
+
+def test_the_reproduction_knows_its_sizes() -> None:
+    command = ["sh", str(ROOT / "runs/paper.sh")]
+    done = subprocess.run(command, env={**os.environ, "SIZE": "huge"}, capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and "expected small, base or full" in done.stderr
 
 
 def mean_of(name: str, values: list[float]) -> Sample:

@@ -74,11 +74,14 @@ def _sets(figures: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
 
 
 def _with_paper(rows: Sequence[tuple[str, ...]], paper: Mapping[str, Sequence[str]]) -> list[tuple[str, ...]]:
+    """The rows, with the paper's below the first of its name."""
     found: list[tuple[str, ...]] = []
+    left = dict(paper)
     for row in rows:
         found.append(row)
-        if paper_name(row[0]) in paper:
-            found.append((f"{paper_name(row[0])}, paper", *paper[paper_name(row[0])]))
+        name = paper_name(row[0])
+        if name in left:
+            found.append((f"{name}, paper", *left.pop(name)))
     return found
 
 

@@ -49,7 +49,7 @@ def evaluate(model: Model, data: Path, cache: Path, options: Options = Options()
         items = read(data / TRAIN)
         tested = read(data / TEST) if (data / TEST).is_file() else []
     with clock("parse"):
-        sentences = parsed([item.text for item in (*items, *tested)], cache, options.parser)
+        sentences = _parsed(items, cache, options.parser) + _parsed(tested, cache, options.parser)
     with clock("compose"):
         found = features(model, [*items, *tested], sentences)
     labels = np.array([item.label for item in items])
@@ -90,6 +90,10 @@ def _result(
     ]
     missing = () if tested else (TEST,)
     return Result("relations", str(model.path), protocol, figures, missing, clock.seconds, (sample,), details)
+
+
+def _parsed(items: Sequence[Item], cache: Path, parser: str) -> list[list[Sentence]]:
+    return parsed([item.text for item in items], cache, parser) if items else []
 
 
 def features(model: Model, items: Sequence[Item], sentences: Sequence[Sequence[Sentence]]) -> Features:
@@ -180,7 +184,7 @@ def similar(
     """The training items most like one of either file, by the cosine of their features (paper, table 4)."""
     items = read(data / TRAIN)
     others = read(data / TEST) if (data / TEST).is_file() else []
-    sentences = parsed([item.text for item in (*items, *others)], cache, parser)
+    sentences = _parsed(items, cache, parser) + _parsed(others, cache, parser)
     found = unit(features(model, [*items, *others], sentences))
     place = next((at for at, item in enumerate((*items, *others)) if item.id == wanted), None)
     if place is None:

@@ -22,9 +22,12 @@ TRIES = 3
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
-def run(function: Callable[[Task], Result], tasks: Iterable[Task], workers: int = 1) -> Iterator[Result]:
-    """The results of all tasks, as they are finished; a worker that dies is replaced and its task tried again."""
-    if workers <= 1:
+def run(function: Callable[[Task], Result], tasks: Iterable[Task], workers: int = 0) -> Iterator[Result]:
+    """The results of all tasks, as they are finished; a worker that dies is replaced and its task tried again.
+
+    Without workers, the tasks are done in this process.
+    """
+    if not workers:
         yield from map(function, tasks)
         return
     waiting = iter(tasks)

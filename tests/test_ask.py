@@ -257,6 +257,13 @@ def test_exact_and_inferred_answers_in_one_ranking(world: Asker, corpus: Corpus)
         assert all(Tree.parse(quote.states) for quote in answer.evidence)
 
 
+def test_sentences_that_name_the_answer_come_first(world: Asker, corpus: Corpus) -> None:
+    for answer in world.ask("Who sells drugs banned by Canada?", corpus).answers(10):
+        named = [answer.word.rpartition("/")[0] in quote.text.lower() for quote in answer.evidence]
+        assert named == sorted(named, reverse=True)
+        assert any(named) or answer.kind == INFERRED
+
+
 def test_exact_answers_are_the_denotation_of_what_is_stated(world: Asker, corpus: Corpus) -> None:
     """Joined across sentences, what the forest says is what the stated facts say."""
     made = World.make(0, 1500)

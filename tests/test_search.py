@@ -76,6 +76,14 @@ def test_probabilities_follow_the_formula() -> None:
     np.testing.assert_allclose([found[at] for at in known], expected / expected.sum(), rtol=1e-3)
 
 
+def test_probabilities_of_very_sharp_scores() -> None:
+    """Where exp of every logit vanishes in single precision, probabilities are still right."""
+    model = random_model()
+    space = Space.of(model.answer, model.vocabulary)
+    hits = search(space, -unit(space.vectors[:1]), 1000, Calibration(500.0, 0.5))[0]
+    assert hits.probabilities.sum() == pytest.approx(1, abs=1e-4)
+
+
 def test_filters() -> None:
     model = random_model()
     space = Space.of(model.answer, model.vocabulary)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 SHIPPED = Path(__file__).parent / "english"
 EXACT, INFERRED = "exact", "inferred"
 TRUST = 2.0  # so many exact matches weigh as much as all that the vectors say
-EXAMPLES = 3
+EXAMPLES, CONSIDERED = 3, 12  # sentences shown with an answer, and looked at to choose them
 
 Vectors = NDArray[np.float32]
 
@@ -93,6 +93,11 @@ class Question:
         """The query vector, of length 1."""
         vector: Vectors = self.asker.vectors([self])[0]
         return vector
+
+    @cached_property
+    def logic(self) -> bool:
+        """Whether the tree has unions or negations, which vectors do not understand."""
+        return any(place.tree.alternatives or (place.edge and place.edge.negated) for place in self.tree.places)
 
     def each(self) -> tuple[Question, ...]:
         """The same question for each of its blanks."""
@@ -181,7 +186,7 @@ class Asker(Model):
         if k < 1:
             raise InputError(f"k is {k}, but must be at least 1")
         wanted = [pos] if isinstance(pos, str) and pos else list(pos)
-        plain = [question for question in questions if not has_logic(question.tree)]
+        plain = [question for question in questions if not question.logic]
         own = [set() if own_words else own_numbers(question) for question in plain]
         more = k if all(question.corpus is None for question in plain) else k + 50
         hits = iter(
@@ -189,15 +194,15 @@ class Asker(Model):
             if plain
             else ()
         )
-        return [self._merged(q, None if has_logic(q.tree) else next(hits), k, wanted, own_words) for q in questions]
+        return [self._merged(q, None if q.logic else next(hits), k, wanted, own_words) for q in questions]
 
     def _merged(
         self, question: Question, hits: Hits | None, k: int, pos: Collection[str], own_words: bool
     ) -> list[Answer]:
         """What the vectors say, and what the corpus says."""
         inferred = [] if hits is None else [
-            Answer(self.vocabulary.words[word], float(score), float(probability))
-            for word, score, probability in zip(*hits, strict=True)
+            Answer(self.vocabulary.words[word], score, probability)
+            for word, score, probability in zip(*(part.tolist() for part in hits), strict=True)
         ]  # fmt: skip
         if question.corpus is None:
             if hits is None:
@@ -219,7 +224,7 @@ class Asker(Model):
     def laid(self, questions: Sequence[Question]) -> Laid:
         """The trees of questions, hung up at what is asked and laid flat."""
         for question in questions:
-            if has_logic(question.tree):
+            if question.logic:
                 raise VecdcsError(f"a tree with | or ~ has no vector, only exact answers: {question.tree}")
         return lay_flat(self.vocabulary, [question.hung for question in questions])
 
@@ -291,11 +296,6 @@ def asker(model: Model, parser: str = "english") -> Asker:
     return Asker(**parts, parser=parser)
 
 
-def has_logic(tree: Tree) -> bool:
-    """Whether a tree has unions or negations, which vectors do not understand."""
-    return any(place.tree.alternatives or (place.edge and place.edge.negated) for place in tree.places)
-
-
 def own_numbers(question: Question) -> set[int]:
     """The numbers of the question's own words."""
     index = question.asker.vocabulary.word_index
@@ -341,7 +341,7 @@ def _scored(question: Question, exact: Collection[str], inferred: Sequence[Answe
     words = {*exact} - {answer.word for answer in inferred}
     index = question.asker.vocabulary.word_index
     numbers = [index[word] for word in words if word in index]
-    if not numbers or has_logic(question.tree):
+    if not numbers or question.logic:
         return []
     scores = question.asker.answer_space.scores(question.vector[None])[0]
     chances = question.asker.probabilities([question])[0]
@@ -353,14 +353,28 @@ def _quoted(question: Question, corpus: Corpus, exact: dict[str, Exact], answers
     guessed = [answer.word for answer in answers if answer.kind == INFERRED]
     near = corpus.nearest(question.hung, guessed, lambda parts: _nearness(question, parts)) if guessed else {}
     found = []
+    some: Sequence[int]
     for answer in answers:
         if answer.kind == EXACT:
-            states, sentences = question.tree, exact[answer.word].sentences[:EXAMPLES]
+            states, some = question.tree, exact[answer.word].sentences
         else:
             part, some = near.get(answer.word) or _likest(question, exact, answer.word)
-            states, sentences = _naming(part, answer.word), list(some[:EXAMPLES])
-        found.append(replace(answer, evidence=corpus.quotes(sentences, states)))
+            states = _naming(part, answer.word)
+        quotes = corpus.quotes(some[:CONSIDERED], states)
+        found.append(replace(answer, evidence=_telling(quotes, answer.word, question.tree)))
     return found
+
+
+def _telling(quotes: Sequence[Quote], answer: str, tree: Tree) -> tuple[Quote, ...]:
+    """The sentences that name the answer first, then those with most of the question's words."""
+    forms = [node.word.rpartition("/")[0].lower() for node in tree.nodes() if node.word != BLANK]
+    name = answer.rpartition("/")[0].lower()
+
+    def rank(quote: Quote) -> tuple[bool, int]:
+        text = quote.text.lower()
+        return name not in text, -sum(form in text for form in forms)
+
+    return tuple(sorted(quotes, key=rank)[:EXAMPLES])
 
 
 def _naming(part: Tree, word: str) -> Tree:

@@ -83,8 +83,10 @@ def compose(model: Model, trees: FlatTrees, vectors: Vectors) -> Vectors:
     total = vectors.copy()
     ways = _ways(trees)
     for nodes in reversed(levels(trees)[1:]):
-        above = trees.parent[nodes]
-        np.add.at(total, above, carried(model, trees, nodes, total[nodes]) / ways[above, None])
+        above = trees.parent[nodes]  # in order, as trees are laid in preorder: brothers and sisters are neighbours
+        first = np.flatnonzero(np.diff(above, prepend=-1))
+        shares = carried(model, trees, nodes, total[nodes]) / ways[above, None]
+        total[above[first]] += np.add.reduceat(shares, first)
     return total[trees.start[:-1]]
 
 

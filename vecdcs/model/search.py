@@ -19,9 +19,11 @@ Vectors = NDArray[np.float32]
 Numbers = NDArray[np.int64]
 
 CALIBRATION = "calibration.json"
-ROWS = 64  # queries scored together: enough for full speed, few enough for memory
+ROOM = 1 << 24  # products held at a time: many queries for full speed, few enough for memory
 STRIDE = 256  # scores of which only the best is looked at first
 NOISE_POWER = 0.75
+LEAST_SUM = 1e-30
+FREQUENT = 10_000  # words that have nearly all the weight
 
 
 @dataclass(frozen=True)
@@ -65,8 +67,16 @@ class Space:
 
     def scores(self, queries: Vectors) -> Vectors:
         """The products of unit query vectors with the unit vectors of all words."""
-        found: Vectors = self.vectors @ queries[0] if len(queries) == 1 else queries @ self.vectors.T
-        return found.reshape(len(queries), -1) * self.scale
+        return self.products(queries) * self.scale
+
+    def products(self, queries: Vectors, room: Vectors | None = None) -> Vectors:
+        """The products of query vectors with the vectors of all words as they are."""
+        found: Vectors
+        if len(queries) == 1:
+            found = (self.vectors @ queries[0])[None]
+        else:
+            found = np.matmul(queries, self.vectors.T, out=None if room is None else room[: len(queries)])
+        return found
 
 
 def search(
@@ -79,31 +89,71 @@ def search(
     exclude: Sequence[Collection[int]] = (),
 ) -> list[Hits]:
     """The k best words of each unit query vector, among the parts of speech given and without what is excluded."""
-    allowed = np.isin(space.parts, list(pos)) if pos else np.ones(len(space.parts), bool)
-    barred = np.where(allowed & np.isfinite(space.bias), 0, -np.inf).astype(np.float32)
+    ranking = Ranking.of(space, calibration, by_probability, pos)
+    rows = min(max(ROOM // len(space.bias), 1), len(queries))
+    room = np.empty((rows, len(space.bias)), np.float32) if rows > 1 else None
     found: list[Hits] = []
-    for start in range(0, len(queries), ROWS):
-        scores = space.scores(queries[start : start + ROWS])
-        logits = log_odds(space, scores, calibration)
-        total = log_sum(logits)
-        ranking = (logits if by_probability else scores) + barred
-        for row, ranked in enumerate(ranking):
-            ranked[list(exclude[start + row]) if exclude else []] = -np.inf
-            best = top(ranked, k)
-            found.append(Hits(best, scores[row, best], np.exp(logits[row, best] - total[row])))
+    for start in range(0, len(queries), max(rows, 1)):
+        for row, product in enumerate(space.products(queries[start : start + rows], room)):
+            found.append(ranking.best(product, k, [*exclude[start + row]] if exclude else []))
     return found
+
+
+class Ranking(NamedTuple):
+    """What is the same for all queries of a search, and room for one: its numbers stay in a processor's cache.
+
+    A word's logit is its product with the query times `pull`, plus `tilt`; these are chosen so that none is above 0.
+    """
+
+    scale: Vectors
+    pull: Vectors
+    tilt: Vectors
+    by_probability: bool
+    barred: Numbers
+    logits: Vectors
+    spare: Vectors
+
+    @classmethod
+    def of(cls, space: Space, calibration: Calibration, by_probability: bool, pos: Collection[str]) -> Ranking:
+        """How the words of a space are ranked."""
+        known = np.isfinite(space.bias)
+        barred = np.flatnonzero(~(known & np.isin(space.parts, list(pos)) if pos else known))
+        pull = np.float32(calibration.sharpness) * space.scale
+        tilt = np.float32(calibration.prior) * space.bias
+        tilt -= np.float32(calibration.sharpness) + tilt.max()
+        return cls(space.scale, pull, tilt, by_probability, barred, np.empty_like(tilt), np.empty_like(tilt))
+
+    def best(self, product: Vectors, k: int, exclude: list[int]) -> Hits:
+        """The best words of a query, from its products with all vectors."""
+        logits = np.multiply(product, self.pull, out=self.logits)
+        logits += self.tilt
+        total = self._log_sum(logits)
+        ranked = logits if self.by_probability else product * self.scale
+        ranked[self.barred] = -np.inf
+        ranked[exclude] = -np.inf
+        best = top(ranked, k)
+        scores = product[best] * self.scale[best]
+        return Hits(best, scores, np.exp(product[best] * self.pull[best] + self.tilt[best] - total))
+
+    def _log_sum(self, logits: Vectors) -> np.float32:
+        """log of the sum of exp; where even the largest vanishes, the slower way around."""
+        total = np.exp(logits, out=self.spare).sum()
+        found: np.float32 = np.log(total) if total > LEAST_SUM else log_sum(logits[None])[0]
+        return found
 
 
 def log_odds(space: Space, scores: Vectors, calibration: Calibration) -> Vectors:
     """The logarithms of the probabilities of words, up to a constant of each row."""
-    odds: Vectors = scores * np.float32(calibration.sharpness) + np.float32(calibration.prior) * space.bias
+    odds: Vectors = np.float32(calibration.sharpness) * scores + np.float32(calibration.prior) * space.bias
     return odds
 
 
 def log_sum(logits: Vectors) -> Vectors:
     """log of the sum of exp, by rows."""
     peak = logits.max(axis=1, keepdims=True)
-    total: Vectors = (peak + np.log(np.exp(logits - peak).sum(axis=1, keepdims=True)))[:, 0]
+    rest = logits - peak
+    np.exp(rest, out=rest)
+    total: Vectors = peak[:, 0] + np.log(rest.sum(axis=1))
     return total
 
 
@@ -131,8 +181,9 @@ def calibration_of(model: Model) -> Calibration:
     if model.path is not None and (model.path / CALIBRATION).is_file():
         return read_calibration(model.path / CALIBRATION)
     power = model.config.get("plan", {}).get("recipe", {}).get("word_power", NOISE_POWER)
-    weights = model.vocabulary.word_weights
-    lengths = [np.average(np.linalg.norm(v, axis=1), weights=weights + 1e-9) for v in (model.query, model.answer)]
+    weights = model.vocabulary.word_weights[:FREQUENT] + 1e-9
+    vectors = (np.asarray(part[:FREQUENT], np.float32) for part in (model.query, model.answer))
+    lengths = [np.average(np.linalg.norm(part, axis=1), weights=weights) for part in vectors]
     return Calibration(float(np.prod(lengths)), float(power))
 
 

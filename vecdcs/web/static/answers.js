@@ -58,7 +58,8 @@ function table(explained) {
     const value = answer.contributions[at];
     const bar = element("span", { class: value < 0 ? "against" : "for" });
     bar.style.width = `${(50 * Math.abs(value)) / longest}%`;
-    return element("tr", {}, element("th", { scope: "row" }, part.text),
+    const fields = part.label ? element("small", {}, ` ${part.parent_label} ─ ${part.label}`) : null;
+    return element("tr", {}, element("th", { scope: "row" }, part.word, fields),
       element("td", { class: "chart" }, element("span", { class: "two-way", "aria-hidden": "true" }, bar)),
       element("td", { class: "number" }, signed(value)));
   });

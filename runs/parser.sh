@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Train the shipped English parser, from the treebanks and plain text to package data. Seeded; run again, it goes on
-# where it stopped. Needs `pip install -e .[parser-training]`. Two CPU hours on one core.
+# where it stopped. Needs `pip install -e .[parser-training]`. About half a CPU hour on one core.
 #
 #   runs/parser.sh [SHARED] [WORK] [OUT]
 set -euo pipefail

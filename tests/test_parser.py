@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from vecdcs.dcs.convert import sentence_trees
 from vecdcs.dcs.notation import parse as parse_notation
-from vecdcs.errors import VecdcsError
+from vecdcs.errors import InputError, VecdcsError
 from vecdcs.text.conllu import Sentence, format_sentence, parse_conllu
 from vecdcs.text.decode import are_trees, mend
 from vecdcs.text.lemma import Lemmatizer
@@ -261,6 +261,15 @@ def test_importing_the_command_line_loads_no_network() -> None:
     code = "import sys, vecdcs.cli; print(sorted({'onnxruntime', 'lemminflect', 'torch'} & set(sys.modules)))"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"
+
+
+def test_word_tables_must_fit_the_network(tmp_path: Path) -> None:
+    for file in ENGLISH.iterdir():
+        (tmp_path / file.name).symlink_to(file)
+    (tmp_path / "vectors.txt").unlink()
+    (tmp_path / "vectors.txt").write_text("one\ntwo\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"vectors.txt: expected \d+ lines"):
+        load_parser(f"english:{tmp_path}")
 
 
 def test_model_card_names_these_weights() -> None:

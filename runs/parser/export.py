@@ -143,6 +143,14 @@ def fits(form: str, tag: str, kind: str) -> bool:
     return form.endswith(ending) and not (tag in ("VBD", "VBN") and form.endswith(("ing", "s")))
 
 
+def by_row(rows: dict[str, int]) -> list[str]:
+    """The words of a table, each on the line of its row; a row that no word leads to is an empty line."""
+    found = [""] * (1 + max(rows.values()))
+    for word, row in rows.items():
+        found[row] = word
+    return found
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("treebanks", type=Path)
@@ -162,9 +170,11 @@ def main() -> None:
     found = sorted(lemmas(train, numbering.vectors).items())
     lines = [f"{form}\t{tag}\t{lemma}\n" for (form, tag), lemma in found]
     (options.out / "lemmas.tsv").write_text("".join(lines), encoding="utf-8")
-    for name, words in (("vectors", numbering.vectors), ("words", numbering.words)):
-        (options.out / f"{name}.txt").write_text("".join(f"{word}\n" for word in words), encoding="utf-8")
-    tags = {"labels": numbering.labels, "upos": numbering.upos, "xpos": numbering.xpos}
+    for name, rows in (("vectors", numbering.vectors), ("words", numbering.words)):
+        (options.out / f"{name}.txt").write_text("".join(f"{word}\n" for word in by_row(rows)), encoding="utf-8")
+    encoder = network.encoder
+    rows = {"vectors": encoder.vectors.num_embeddings, "words": encoder.words.num_embeddings}
+    tags = {"labels": numbering.labels, "upos": numbering.upos, "xpos": numbering.xpos, "rows": rows}
     (options.out / "tags.json").write_text(json.dumps(tags, indent=1) + "\n")
 
 

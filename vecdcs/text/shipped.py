@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from vecdcs.errors import VecdcsError
+from vecdcs.errors import InputError, VecdcsError
 from vecdcs.text.conllu import NO_SPACE, Sentence, Token
 from vecdcs.text.decode import are_trees, mend
 from vecdcs.text.features import COLUMNS, affixes, normal, shape
@@ -47,8 +47,9 @@ class ShippedParser:
         self.split = 0
         self._splitter: dict[str, float] = json.loads((folder / "splitter.json").read_text(encoding="utf-8"))
         self._lemma = Lemmatizer(read_lemmas(folder / "lemmas.tsv"))
-        self._types = TypeTable(_numbered(folder / "vectors.txt"), _numbered(folder / "words.txt"))
-        self._network = Network(folder)
+        tags = json.loads((folder / "tags.json").read_text(encoding="utf-8"))
+        self._types = TypeTable(*(_numbered(folder / f"{name}.txt", rows) for name, rows in tags["rows"].items()))
+        self._network = Network(folder, tags)
 
     def parse(self, texts: Iterable[str]) -> Iterator[Sentence]:
         """The sentences of the texts, in order; a sentence never crosses from one text into the next."""
@@ -157,7 +158,7 @@ class TypeTable:
 class Network:
     """The two ONNX graphs: one for arcs and tags, one for the labels of the chosen arcs."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, tags: dict[str, list[str]]) -> None:
         import onnxruntime
 
         options = onnxruntime.SessionOptions()
@@ -167,7 +168,6 @@ class Network:
             onnxruntime.InferenceSession(str(folder / name), options, providers=["CPUExecutionProvider"])
             for name in ("parse.onnx", "label.onnx")
         )
-        tags = json.loads((folder / "tags.json").read_text(encoding="utf-8"))
         self._labels, self._upos, self._xpos = (_names(tags[key]) for key in ("labels", "upos", "xpos"))
         self._root, self._loose = tags["labels"].index("root"), tags["labels"].index("parataxis")
 
@@ -212,7 +212,12 @@ def _names(names: list[str]) -> NDArray[np.object_]:
     return np.array(names, object)
 
 
-def _numbered(path: Path) -> dict[str, int]:
-    """The lines of a file and their numbers, from 0."""
+def _numbered(path: Path, rows: int) -> dict[str, int]:
+    """The lines of a file and their numbers, from 0: as many as the network has rows for."""
     with path.open(encoding="utf-8") as stream:
-        return {line[:-1]: number for number, line in enumerate(stream)}
+        lines = [line[:-1] for line in stream]
+    if len(lines) != rows:
+        raise InputError(
+            f"expected {rows} lines, one for each row of the network's table, found {len(lines)}", str(path)
+        )
+    return {line: number for number, line in enumerate(lines)}

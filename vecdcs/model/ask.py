@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 SHIPPED = Path(__file__).parent / "english"
 EXACT, INFERRED = "exact", "inferred"
 TRUST = 2.0  # so many exact matches weigh as much as all that the vectors say
-EXAMPLES, CONSIDERED = 3, 12  # sentences shown with an answer, and looked at to choose them
+EXAMPLES, CONSIDERED = 3, 30  # sentences shown with an answer, and looked at to choose them
 
 Vectors = NDArray[np.float32]
 
@@ -366,15 +366,24 @@ def _quoted(question: Question, corpus: Corpus, exact: dict[str, Exact], answers
 
 
 def _telling(quotes: Sequence[Quote], answer: str, tree: Tree) -> tuple[Quote, ...]:
-    """The sentences that name the answer first, then those with most of the question's words."""
-    forms = [node.word.rpartition("/")[0].lower() for node in tree.nodes() if node.word != BLANK]
+    """A few sentences that together tell most: first one that names the answer, then what others add."""
+    wanted = {node.word.rpartition("/")[0].lower() for node in tree.nodes() if node.word != BLANK}
     name = answer.rpartition("/")[0].lower()
+    left = list(quotes)
+    chosen: list[Quote] = []
+    while left and len(chosen) < EXAMPLES:
+        best = max(
+            left, key=lambda quote: _new(quote, wanted) + len(wanted) * (not chosen and name in quote.text.lower())
+        )
+        left.remove(best)
+        chosen.append(best)
+        wanted -= {form for form in wanted if form in best.text.lower()}
+    return tuple(chosen)
 
-    def rank(quote: Quote) -> tuple[bool, int]:
-        text = quote.text.lower()
-        return name not in text, -sum(form in text for form in forms)
 
-    return tuple(sorted(quotes, key=rank)[:EXAMPLES])
+def _new(quote: Quote, wanted: Collection[str]) -> int:
+    text = quote.text.lower()
+    return sum(form in text for form in wanted)
 
 
 def _naming(part: Tree, word: str) -> Tree:

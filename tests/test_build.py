@@ -437,7 +437,7 @@ def test_command(corpus: Path, whole: Path, tmp_path: Path) -> None:
     arguments = ["build", str(corpus), "-o", str(tmp_path / "forest"), "--shard-bytes", "2000", "--workers", "1"]
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 0, result.output
-    assert "740 sentences" in result.stderr and "CPU µs a word" in result.stderr
+    assert "740 sentences" in result.stderr and "CPU µs a word" in result.stderr and "most memory" in result.stderr
     assert contents(tmp_path / "forest") == contents(whole)
 
 

@@ -91,4 +91,6 @@ def summary(progress: Progress) -> str:
     if fresh["words"]:
         per_word = {step: 1e6 * spent / fresh["words"] for step, spent in progress.seconds.items()}
         lines.append("CPU µs a word: " + ", ".join(f"{step} {cost:.1f}" for step, cost in per_word.items()))
+        memory = {"a worker": progress.worker_memory, "the index": progress.index_memory}
+        lines.append("most memory: " + ", ".join(f"{who} {most >> 20:,} MB" for who, most in memory.items()))
     return "\n".join(lines)

@@ -18,7 +18,7 @@ from typing import Any, Protocol
 
 from vecdcs.corpus.forest import FORMAT, MANIFEST, PLAN, SHARDS, VERSION, Forest, shard_file
 from vecdcs.corpus.pieces import Bad, Job, find_sources, is_conllu, jobs, size_on_disk
-from vecdcs.corpus.shard import KEPT_ERRORS, Options, ShardFiles, build_shard, json_bytes
+from vecdcs.corpus.shard import KEPT_ERRORS, Options, ShardFiles, build_shard, json_bytes, peak_memory
 from vecdcs.engines import local
 from vecdcs.errors import InputError
 
@@ -41,6 +41,8 @@ class Progress:
     read_before: int = 0  # of `read`, what earlier runs had done
     resumed: int = 0
     stage: str = "shards"
+    worker_memory: int = 0  # the most bytes a worker had
+    index_memory: int = 0
     done: Counter[str] = field(default_factory=Counter)
     seconds: dict[str, float] = field(default_factory=dict)  # of what this run did itself
     fresh: Counter[str] = field(default_factory=Counter)  # counted by what this run did itself
@@ -174,6 +176,7 @@ def _work(
         report = json.loads(list(result.files.values())[-1])
         _advance(progress, report, behind[report["shard"]])
         _spend(progress, result.seconds)
+        progress.worker_memory = max(progress.worker_memory, result.peak_memory)
         progress.fresh.update({name: report[name] for name in COUNTED})
         watch(progress)
     return [_read_json(folder / shard_file(shard, "report")) for shard in sorted(behind)]
@@ -247,6 +250,7 @@ def _index(folder: Path, reports: list[Report], progress: Progress) -> dict[str,
     for name in names:
         (aside / name).replace(folder / name)
     _spend(progress, {"index": process_time() - start})
+    progress.index_memory = peak_memory()
     return {name: _digest(folder / name) for name in names}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -42,10 +43,11 @@ class Options:
 
 
 class ShardFiles(NamedTuple):
-    """The files of a finished shard by name, the report last; and the CPU seconds each step took."""
+    """The files of a finished shard by name, the report last; the CPU seconds each step took; the worker's memory."""
 
     files: dict[str, bytes]
     seconds: dict[str, float]
+    peak_memory: int
 
 
 class Where(NamedTuple):
@@ -97,7 +99,16 @@ def build_shard(options: Options, job: Job) -> ShardFiles:
     seconds["parse"] += (middle := process_time()) - start
     files = _files(job, rows, bad)
     seconds["write"] += process_time() - middle
-    return ShardFiles(files, seconds)
+    return ShardFiles(files, seconds, peak_memory())
+
+
+def peak_memory() -> int:
+    """The most bytes this process has had in memory; 0 where the system does not tell."""
+    if sys.platform == "win32":
+        return 0
+    import resource
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
 def _sentences(job: Job, options: Options, bad: Bad) -> Iterator[tuple[Sentence, Where]]:

@@ -35,6 +35,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         sample = Path(folder) / "sample.txt"
         write_sample(sources, sample, options.words)
+        write_sample(sources, Path(folder) / "warm.txt", 1000)
+        build([Path(folder) / "warm.txt"], Path(folder) / "warm")  # compiled code and weights are loaded once
         progress = Progress()
         forest = build([sample], Path(folder) / "forest", Options(), progress=progress)
         figures = costs(progress) | sizes(forest)

@@ -36,9 +36,14 @@ class Machine(NamedTuple):
 
 def fit(features: Floats, labels: Classes, c: float = 2.0, gamma: float = 0.25) -> Machine:
     """Fit a machine to every pair of classes that occur."""
-    occurring = np.unique(labels)
-    pairs = (_pair(features, labels, int(one), int(other), c, gamma) for one, other in combinations(occurring, 2))
-    return Machine(features, gamma, int(occurring[-1]) + 1, tuple(pairs))
+    rows = {int(one): np.flatnonzero(labels == one) for one in np.unique(labels)}
+    inner = {one: kernel(features[of], features[of], gamma) for one, of in rows.items()}
+    pairs = []
+    for one, other in combinations(rows, 2):
+        cross = kernel(features[rows[one]], features[rows[other]], gamma)
+        near = np.block([[inner[one], cross], [cross.T, inner[other]]])
+        pairs.append(_pair(near, one, other, rows[one], rows[other], c))
+    return Machine(features, gamma, max(rows) + 1, tuple(pairs))
 
 
 def predict(machine: Machine, features: Floats) -> Classes:
@@ -61,11 +66,12 @@ def kernel(left: Floats, right: Floats, gamma: float) -> Floats:
     return np.asarray(np.exp(np.minimum(power, 0, out=power), out=power), np.float32)
 
 
-def _pair(features: Floats, labels: Classes, one: int, other: int, c: float, gamma: float) -> Pair:
-    rows = np.flatnonzero((labels == one) | (labels == other))
+def _pair(near: Floats, one: int, other: int, first: Classes, second: Classes, c: float) -> Pair:
+    """The machine that tells rows of one class from rows of another, by how near they are to each other."""
     machine = _svc()(C=c, kernel="precomputed", cache_size=100)
-    machine.fit(kernel(features[rows], features[rows], gamma).astype(np.float64), labels[rows] == one)
-    return Pair(one, other, rows[machine.support_], machine.dual_coef_[0], float(machine.intercept_[0]))
+    machine.fit(near.astype(np.float64), np.repeat([True, False], [len(first), len(second)]))
+    rows = np.concatenate([first, second])[machine.support_]
+    return Pair(one, other, rows, machine.dual_coef_[0], float(machine.intercept_[0]))
 
 
 def _svc() -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ from vecdcs.learn.recipes import plan
 from vecdcs.model.fit import fit
 from vecdcs.model.model import save
 from vecdcs.tasks.result import Result, Sample, against, difference, interval95
+from vecdcs.tasks.vectors import read_vectors
 
 WORDS = ("man/N", "book/N", "letter/N", "read/V", "see/V", "write/V", "old/J", "river/N", "cow/N", "sell/V")
 
@@ -150,6 +152,22 @@ def test_the_reproduction_knows_its_sizes() -> None:
     command = ["sh", str(ROOT / "runs/paper.sh")]
     done = subprocess.run(command, env={**os.environ, "SIZE": "huge"}, capture_output=True, text=True, check=False)
     assert done.returncode == 2 and "expected small, base or full" in done.stderr
+
+
+def test_skip_gram_vectors_are_read_as_a_model(tmp_path: Path) -> None:
+    pytest.importorskip("gensim")
+    write_conllu(tmp_path / "text.conllu", 200)
+    build([tmp_path / "text.conllu"], tmp_path / "forest")
+    script = [
+        sys.executable,
+        str(ROOT / "runs/skipgram.py"),
+        str(tmp_path / "forest"),
+        str(tmp_path / "vectors.txt"),
+        "6",
+    ]
+    subprocess.run(script, check=True, env={**os.environ, "PYTHONPATH": str(ROOT)})
+    model = read_vectors(tmp_path / "vectors.txt")
+    assert model.dim == 6 and model.knows("cat/N") and not model.knows("cat/V") and not model.has_matrices
 
 
 def mean_of(name: str, values: list[float]) -> Sample:

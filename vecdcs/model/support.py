@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -131,6 +132,9 @@ def _without_a_leaf(tree: Tree) -> Iterator[Tree]:
 @lru_cache(maxsize=8)
 def _opened(path: Path, _changed: int) -> Corpus:
     return Corpus(path)
+
+
+atexit.register(_opened.cache_clear)  # a database must be closed while the interpreter still stands
 
 
 def open_corpus(corpus: str | Path | Corpus) -> Corpus:

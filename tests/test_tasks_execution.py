@@ -124,7 +124,7 @@ def test_figures_of_all_rankers(model: Model, parts: Split) -> None:
     result = execution.evaluate(model, parts, 30)
     assert [row["set"] for row in result.figures["sets"]] == [ONE, TWO, BOTH]
     for row in result.figures["sets"]:
-        assert set(row["by"]) == {"frequency", "lookup", "pmi", "model", "hybrid"}
+        assert set(row["by"]) == set(execution.RANKERS)
         assert all(0 <= way["mrr"] <= 1 and 0 <= way["hits10"] <= 1 for way in row["by"].values())
         low, high = row["interval95"]
         assert low <= row["by"]["model"]["mrr"] <= high

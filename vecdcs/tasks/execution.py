@@ -12,6 +12,7 @@ from vecdcs.corpus.split import Split
 from vecdcs.corpus.vocabulary import Vocabulary, cut
 from vecdcs.errors import InputError
 from vecdcs.model.model import Model, unit
+from vecdcs.model.search import calibration_of
 from vecdcs.tasks.completion import blank_vectors
 from vecdcs.tasks.counts import PathCounts, contexts, count_paths
 from vecdcs.tasks.questions import BOTH, COUNT, ONE, TWO, Question, is_askable, questions
@@ -19,6 +20,7 @@ from vecdcs.tasks.ranking import expected_hits, expected_reciprocal
 from vecdcs.tasks.result import Clock, Result, Sample, interval95
 from vecdcs.tasks.vectors import PlainVocabulary
 
+RANKERS = ("frequency", "lookup", "pmi", "model", "calibrated", "hybrid")
 AT_ONCE = 64
 HITS = 10
 
@@ -84,11 +86,16 @@ def rankers(model: Model, counts: PathCounts) -> dict[str, Ranker]:
     def by_model(asked: Sequence[Question]) -> Floats:
         return np.asarray(blank_vectors(model, [question.tree for question in asked]) @ answers.T, np.float64)
 
-    def by_both(asked: Sequence[Question]) -> Floats:
-        return _standard(by_model(asked)) + _standard(by_counts(asked))
+    def by_probability(asked: Sequence[Question]) -> Floats:
+        shares = np.maximum(words.word_weights, 1e-9) / words.total
+        return calibration.sharpness * by_model(asked) + calibration.prior * np.log(shares)
 
-    named = (by_frequency, by_lookup, by_counts, by_model, by_both)
-    return dict(zip(("frequency", "lookup", "pmi", "model", "hybrid"), named, strict=True))
+    def by_both(asked: Sequence[Question]) -> Floats:
+        return _standard(by_probability(asked)) + _standard(by_counts(asked))
+
+    calibration = calibration_of(model)
+    named = (by_frequency, by_lookup, by_counts, by_model, by_probability, by_both)
+    return dict(zip(RANKERS, named, strict=True))
 
 
 def _standard(scores: Floats) -> Floats:

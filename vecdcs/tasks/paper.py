@@ -31,6 +31,7 @@ RELATIONS = {  # F1, direction errors, both on the test file
     "GloVe": (74.1, 161),
 }
 COMPLETION = {"vecDCS": 50, "no matrix": 60, "no inverse": 46, "vecUD": 31}  # all questions
+OWN = {"model": "{}", "calibrated": "{}, calibrated", "hybrid": "{} + PMI"}  # rankings of execution that need a model
 PREFERENCES = ("amod", "dobj", "nsubj", "dobj_amod", "nsubj_amod")
 
 Results = Mapping[str, Mapping[str, Result]]  # by the name of the model, then by task
@@ -134,10 +135,9 @@ def execution_table(results: Results) -> Table:
         sets = [row for row in figures["sets"] if "by" in row]
         kinds = kinds or tuple(row["set"] for row in sets)
         ways = list(sets[0]["by"]) if sets else []
-        for way in ways if not rows else [way for way in ways if way in ("model", "hybrid")]:
+        for way in ways if not rows else [way for way in ways if way in OWN]:
             cells = (f"{row['by'][way]['mrr']:.3f} / {row['by'][way]['hits10']:.2f}" for row in sets)
-            own = {"model": name, "hybrid": f"{name} + PMI"}.get(way, way)
-            rows.append((own, *cells))
+            rows.append((OWN[way].format(name) if way in OWN else way, *cells))
     return Table("Query execution, MRR / hits@10 of answers only hidden sentences support", ("", *kinds), rows)
 
 

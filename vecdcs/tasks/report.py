@@ -111,7 +111,8 @@ def _put(path: Path, text: str) -> None:
 def result_tables(result: Result, gaps: Sequence[Mapping[str, Any]] = ()) -> list[Table]:
     """One result as tables to read: every figure of its sets, then the rest, then the differences to another model."""
     figures = dict(result.figures)
-    made = [table for table in (_sets(result.task, figures.pop("sets", [])), _single(figures)) if table.rows]
+    sets = figures.pop("sets", [])
+    made = [table for table in (_sets(result.task, sets), _ways(sets), _single(figures)) if table.rows]
     for name in ("neighbours", "transformed", "matrices"):
         made += _lists(name, figures.get(name))
     if gaps:
@@ -123,14 +124,16 @@ def result_tables(result: Result, gaps: Sequence[Mapping[str, Any]] = ()) -> lis
 
 
 def _sets(task: str, sets: Sequence[Mapping[str, Any]]) -> Table:
-    flat = [{key: value for key, value in row.items() if key != "by"} | _ways(row) for row in sets]
-    header = tuple(key.replace("_", " ") for key in flat[0]) if flat else ()
-    return Table(task, header, [tuple(_text(value) for value in row.values()) for row in flat])
+    plain = [{key: value for key, value in row.items() if key != "by"} for row in sets]
+    header = tuple(key.replace("_", " ") for key in plain[0]) if plain else ()
+    return Table(task, header, [tuple(_text(value) for value in row.values()) for row in plain])
 
 
-def _ways(row: Mapping[str, Any]) -> dict[str, str]:
-    ways: Mapping[str, Mapping[str, float]] = row.get("by", {})
-    return {f"{name} mrr/hits@10": f"{way['mrr']:.3f}/{way['hits10']:.2f}" for name, way in ways.items()}
+def _ways(sets: Sequence[Mapping[str, Any]]) -> Table:
+    """By what answers were ranked, a row each; a column for each set."""
+    by = [row["by"] for row in sets if "by" in row]
+    rows = [(name, *(f"{one[name]['mrr']:.3f} / {one[name]['hits10']:.2f}" for one in by)) for name in (by or [{}])[0]]
+    return Table("MRR / hits@10", ("", *(row["set"] for row in sets)), rows)
 
 
 def _single(figures: Mapping[str, Any]) -> Table:

@@ -71,7 +71,7 @@ DEFAULT = Recipe(
     subsample=0.0,
     longest=8,
     paths=2048,
-    batches=2,
+    batches=4,
 )
 
 # Section 4 of the paper. What it does not say is as in the authors' program: 4 noise chains, drawn by raw weight,

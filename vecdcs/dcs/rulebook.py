@@ -45,6 +45,10 @@ DIFFERENCES = (
         " or adjective (three days later, two years old).",
     ),
     Difference(
+        "Control by an iobj", "She asked John to leave.", "john ARG – COMP ask (from dobj)", "john ARG – COMP ask",
+        "The same edges from another tree: UD 2.16 calls the one who is asked, told or allowed to do something iobj.",
+    ),
+    Difference(
         "Outer subjects", "The problem is that we lost.", "problem ARG – SUBJ lose", "problem ARG – ARG lose",
         "nsubj:outer is new in v2: the problem *is* the losing, it does not lose.",
     ),

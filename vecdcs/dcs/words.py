@@ -40,7 +40,7 @@ class Word:
 
     __slots__ = (
         "aux", "case", "comp", "cop", "edge", "form", "group", "having", "head", "id", "lemma", "mark", "name",
-        "parent", "passive", "pos", "rel", "rule", "stranded", "subj", "tag", "wh", "whose",
+        "open", "parent", "passive", "pos", "rel", "rule", "stranded", "subj", "tag", "wh", "whose",
     )  # fmt: skip
 
     def __init__(self, token: Token, rel: str, blank: bool) -> None:
@@ -52,7 +52,7 @@ class Word:
         self.pos = part_of_speech(tag, token.lemma, rel in NOMINAL)
         self.name = ""  # the word without its part of speech
         self.head: Word | None = None
-        self.subj = self.comp = self.passive = self.cop = self.having = self.whose = self.aux = False
+        self.subj = self.comp = self.passive = self.cop = self.having = self.whose = self.aux = self.open = False
         self.wh: Word | None = None
         self.case = self.mark = self.stranded = ""
         self.edge: tuple[str, str] | None = None  # labels at the child's and at the parent's end
@@ -78,6 +78,7 @@ def read_words(sentence: Sentence, blanks: bool = False) -> list[Word]:
             _flag(word, word.head)
     for word in words:
         _offer_case(word)
+        _take_control(word)
     for word in words:
         if word.rel == "acl" and word.head is not None and word.head.tag.startswith("W"):
             _free_relative(word, word.head)
@@ -123,6 +124,8 @@ def _flag(word: Word, head: Word) -> None:
         head.subj = True
     elif rel == "obj" or rel == "ccomp":
         head.comp = True
+    elif rel == "xcomp":
+        head.open = True
     elif rel == "aux:pass":
         head.passive = head.aux = True
     elif rel == "cop":
@@ -159,6 +162,13 @@ def _offer_case(word: Word) -> None:
             head.case, head.name, head.pos = lower(head.lemma), word.name, word.pos
     elif word.rel in OBLIQUE and not word.case and word.tag in ("IN", "TO", "RP"):
         head.stranded = word.name
+
+
+def _take_control(word: Word) -> None:
+    """The iobj of "she asked John to leave" is what v1 called the object: it controls the open clause."""
+    head = word.head
+    if word.rel == "iobj" and head is not None and head.open and not head.comp:
+        word.rel, head.comp = "obj", True
 
 
 CLAUSE_FOR = {"nsubj": "csubj", "nsubj:pass": "csubj:pass", "nsubj:outer": "csubj", "obj": "ccomp", "advmod": "advcl"}

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from itertools import islice
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -31,13 +30,12 @@ class PlainVocabulary(Vocabulary):
         return next((self.word_index[way] for way in ways if way in self.word_index), 0)
 
 
-def read_vectors(path: Path, wanted: Collection[str] | None = None) -> Model:
+def read_vectors(path: Path) -> Model:
     """The vectors of a text file, `word number number …` a line, with or without a line of sizes first."""
     words, rows = [UNKNOWN], list[Vector]()
     for word, vector in _rows(path):
-        if wanted is None or word in wanted:
-            words.append(word)
-            rows.append(vector)
+        words.append(word)
+        rows.append(vector)
     if not rows:
         raise InputError("expected lines of a word and its numbers", str(path), 1)
     vectors = np.vstack([np.zeros_like(rows[0]), *rows])
@@ -63,8 +61,3 @@ def _rows(path: Path) -> Iterator[tuple[str, Vector]]:
             if len(vector) != size - 1 or size < 3:
                 raise InputError(f"expected a word and {max(size - 1, 2)} numbers", str(path), number)
             yield word, vector
-
-
-def first_words(path: Path, count: int) -> list[str]:
-    """The first words of a file, the most frequent ones in those that are sold by frequency."""
-    return [word for word, _ in islice(_rows(path), count)]

@@ -340,3 +340,18 @@ def test_logic_has_no_vector() -> None:
             MODEL.similarity(tree, "drug/N")
         with pytest.raises(VecdcsError):
             MODEL.explain(tree)
+
+
+def test_a_vecud_model_cannot_be_asked() -> None:
+    model = random_model()
+    ud = Asker(**{**vars(model), "config": {"forest": {"ud": True}}})
+    with pytest.raises(InputError, match="vecUD"):
+        ud.ask("drug/N")
+
+
+def test_a_search_without_end_is_given_up(world: Asker) -> None:
+    impatient = Corpus(world_folder() / "forest", seconds=0.2)
+    endless = " & ".join(["_", "drug/N", *["_"] * 14])
+    with pytest.raises(VecdcsError, match=r"search was given up|search failed"):
+        world.ask(endless, impatient).answers()
+    assert world.ask("_ & ban/V.COMP", Corpus(world_folder() / "forest")).answers(1)

@@ -99,7 +99,7 @@ def test_an_imported_model_answers(tmp_path: Path) -> None:
         "often/R",
         "burn down/V",
     }
-    assert model.ask("quux/N & ban/V.COMP & old/J.never").unknown == ("quux/N",)
+    assert model.ask("quux/N & ban/V.COMP & old/J.never").unknown == ("quux/N", "never:")
 
 
 @pytest.mark.parametrize("tied, matrices", [(True, True), (False, True), (False, False)])

@@ -139,6 +139,7 @@ def test_every_edit_gives_a_tree_that_can_be_written(tree: Tree) -> None:
         ("ask", {"text": "drug/N", "blank": 3}, "blank 3"),
         ("ask", {"text": "drug/N | book/N"}, "exact answers only"),
         ("ask", {"text": " & ".join(["a/N"] * (MOST_NODES + 1))}, "too large"),
+        ("ask", {"text": "drug/N" + " & _" * 5}, "too many blanks"),
         ("explain", {"text": "drug/N", "words": ["zzz/N"]}, "does not know"),
         ("explain", {"text": "drug/N & ~ban/V", "words": ["book/N"]}, "no vector"),
         ("similar", {"one": "drug/N", "other": "_"}, "nothing to ask"),

@@ -84,9 +84,11 @@ class Question:
 
     @property
     def unknown(self) -> tuple[str, ...]:
-        """The words that the model does not know; it takes the unknown word of their part of speech instead."""
+        """The words, and fields with a colon, that the model does not know: it takes the unknown ones instead."""
         words = (node.word for node in self.tree.nodes() if node.word != BLANK and not node.alternatives)
-        return tuple(dict.fromkeys(word for word in words if not self.asker.knows(word)))
+        fields = (name for *_, edge in self.tree.edges() for name in (edge.parent_label, edge.label))
+        strange = (f"{name}:" for name in fields if name not in self.asker.vocabulary.field_index)
+        return tuple(dict.fromkeys([*(word for word in words if not self.asker.knows(word)), *strange]))
 
     @property
     def vector(self) -> Vectors:
@@ -107,7 +109,10 @@ class Question:
     def answers(
         self, k: int = 10, pos: str | Collection[str] = (), by: str = "probability", own_words: bool = False
     ) -> list[Answer]:
-        """The k best answers, by `probability` or by `score`; `pos` keeps some parts of speech, N, V, J, R or P."""
+        """The k best answers, by `probability` or by `score`; `pos` keeps some parts of speech, N, V, J, R or P.
+
+        With a corpus, `by` chooses the inferred ones; all are then ranked by probability.
+        """
         return self.asker.answer_many([self], k, pos, by, own_words)[0]
 
     def explain(self, k: int = 5, **options: Any) -> Explanation:
@@ -157,6 +162,8 @@ class Asker(Model):
         self, texts: Sequence[str | Tree], corpus: str | Path | Corpus | None = None, blank: int = 0
     ) -> list[Question]:
         """Many questions, parsed together."""
+        if self.config.get("forest", {}).get("ud"):
+            raise InputError("a vecUD model knows relations, not the fields of a question: train on a DCS forest")
         opened = None
         if corpus is not None:
             from vecdcs.model.support import open_corpus

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import atexit
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
-from threading import Lock
+from threading import Lock, Timer
 from typing import TYPE_CHECKING, NamedTuple
 
 from vecdcs.dcs.tree import BLANK, Child, Tree
-from vecdcs.errors import InputError
+from vecdcs.errors import InputError, VecdcsError
 
 if TYPE_CHECKING:
     from vecdcs.corpus.evidence import Evidence, Found
@@ -42,9 +43,9 @@ class Exact:
 
 
 class Corpus:
-    """A forest that questions are asked of, one at a time."""
+    """A forest that questions are asked of, one at a time, each search for at most so many seconds."""
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: str | Path, seconds: float = 120) -> None:
         from vecdcs.corpus.evidence import Evidence
         from vecdcs.corpus.forest import Forest
 
@@ -52,12 +53,31 @@ class Corpus:
         if self.forest.ud:
             raise InputError("a vecUD forest has no fields to ask about: expected a DCS forest", str(path))
         self.evidence: Evidence = Evidence(self.forest)
-        self.lock = Lock()
+        self.seconds = seconds
+        self._lock = Lock()
+
+    @contextmanager
+    def _searching(self) -> Iterator[None]:
+        """One search at a time; one that takes too long or too much memory is given up."""
+        from duckdb import Error, InterruptException
+
+        with self._lock:
+            alarm = Timer(self.seconds, self.evidence.database.interrupt)
+            alarm.start()
+            try:
+                yield
+            except InterruptException as error:
+                message = f"the search was given up after {self.seconds:g} seconds: ask for something more definite"
+                raise VecdcsError(message) from error
+            except Error as error:
+                raise VecdcsError(f"the search failed: {str(error).splitlines()[0]}") from error
+            finally:
+                alarm.cancel()
 
     def exact(self, tree: Tree, position: int) -> dict[str, Exact]:
         """The words found for a node, in a sentence or joined across sentences."""
         found: dict[str, Exact] = {}
-        with self.lock:
+        with self._searching():
             for answers, place in self._searches(tree, position):
                 for answer in answers.answers:
                     found.setdefault(answer.words[place], Exact()).add(answer.count, answer.sentences)
@@ -85,7 +105,7 @@ class Corpus:
         parts = parts_of(tree)
         order = sorted(range(len(parts)), key=[-near for near in nearness(parts)].__getitem__) if parts else []
         found: dict[str, tuple[Tree, Sequence[int]]] = {}
-        with self.lock:
+        with self._searching():
             for part in [parts[at] for at in order[:MOST_RELAXED]]:
                 for answer in self.evidence.find(part, MOST_STATEMENTS).answers if len(found) < len(words) else ():
                     if answer.words[0] in words:
@@ -94,7 +114,7 @@ class Corpus:
 
     def quotes(self, sentences: Iterable[int], states: Tree) -> tuple[Quote, ...]:
         """Sentences as they stand in the text."""
-        with self.lock:
+        with self._lock:
             found = [self.forest.sentence(number) for number in sentences]
         return tuple(Quote(sentence.text, sentence.source, sentence.line, str(states)) for sentence in found)
 

@@ -18,7 +18,7 @@ from vecdcs.dcs.tree import Tree
 from vecdcs.errors import InputError, VecdcsError
 from vecdcs.model.ask import Asker, Question
 from vecdcs.model.explain import explain
-from vecdcs.model.support import Corpus, open_corpus
+from vecdcs.model.support import Corpus
 from vecdcs.web import edit, schemas
 from vecdcs.web.limits import Limited
 
@@ -28,12 +28,13 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
     413: {"model": schemas.Problem, "description": "The request is too large."},
 }
 COMPLETIONS = 20
+SECONDS = 10  # for a search of the corpus
 EXAMPLES = ("banned drugs", "Who sells drugs?", "What did Canada ban?", "_ & (write/V & COMP:book/N).SUBJ")
 
 
 def make_app(asker: Asker, corpus: str | Path | Corpus | None = None, hosts: list[str] | None = None) -> FastAPI:
     """The application; `hosts` are the names it may be called by."""
-    opened = None if corpus is None else open_corpus(corpus)
+    opened = Corpus(corpus, SECONDS) if isinstance(corpus, str | Path) else corpus
     app = FastAPI(title="vecdcs", version=__version__, description=__doc__, docs_url=None, redoc_url=None)
     app.add_exception_handler(VecdcsError, _refuse)
     app.add_exception_handler(Exception, _fail)
@@ -140,7 +141,8 @@ def _nodes(question: Question) -> list[schemas.Node]:
 
 
 def _checked(question: Question) -> Question:
-    _small(question.tree)
+    if len(_small(question.tree).blanks()) > schemas.MOST_BLANKS:
+        raise InputError(f"too many blanks: expected at most {schemas.MOST_BLANKS}")
     return question
 
 

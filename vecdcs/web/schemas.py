@@ -7,7 +7,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-LONGEST_TEXT, MOST_ANSWERS, MOST_NODES, MOST_CANDIDATES = 1000, 100, 24, 50
+LONGEST_TEXT, MOST_ANSWERS, MOST_CANDIDATES = 1000, 100, 50
+MOST_NODES, MOST_BLANKS = 24, 4
 
 Text = Annotated[str, Field(max_length=LONGEST_TEXT, examples=["drugs banned by Canada"])]
 Word = Annotated[str, Field(max_length=100, examples=["ban/V"])]

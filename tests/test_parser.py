@@ -283,3 +283,10 @@ def test_weights_are_small_and_open() -> None:
     files = [file for file in ENGLISH.rglob("*") if file.is_file()]
     assert sum(file.stat().st_size for file in files) <= 25_000_000
     assert {file.suffix for file in files} <= {".onnx", ".json", ".tsv", ".txt", ".md"}
+
+
+@pytest.mark.parametrize("text", ["Canada banned thalidomide.", "Thalidomide is a drug.", "drugs such as thalidomide"])
+def test_rare_words_are_no_function_words(text: str) -> None:
+    """A tagger may take an unseen word in th- for a pronoun; then it would have no node."""
+    (sentence,) = load_parser().parse([text])
+    assert {token.xpos for token in sentence.tokens if token.form.lower() == "thalidomide"} <= {"NN", "NNP"}

@@ -27,6 +27,9 @@ WINDOW = 4096
 LONGEST_TEXT = 200_000
 BATCH_WORDS, BATCH_SENTENCES = 2048, 128
 TYPES = 300_000
+FREQUENT = 25_000
+CLOSED = frozenset("CC DT EX IN MD PDT PRP PRP$ RP TO WDT WP WP$ WRB".split())
+"""Tags of function words: no rare word has one, unless the training data says so."""
 _token = partial(tuple.__new__, Token)
 
 
@@ -48,7 +51,10 @@ class ShippedParser:
         self._splitter: dict[str, float] = json.loads((folder / "splitter.json").read_text(encoding="utf-8"))
         self._lemma = Lemmatizer(read_lemmas(folder / "lemmas.tsv"))
         tags = json.loads((folder / "tags.json").read_text(encoding="utf-8"))
-        self._types = TypeTable(*(_numbered(folder / f"{name}.txt", rows) for name, rows in tags["rows"].items()))
+        tables = {name: _numbered(folder / f"{name}.txt", rows) for name, rows in tags["rows"].items()}
+        self._types = TypeTable(tables["vectors"], tables["words"])
+        self._function = {form for form, tag in self._lemma.table if tag in CLOSED}
+        self._function.update(word for word, rank in tables["vectors"].items() if rank < FREQUENT)
         self._network = Network(folder, tags)
 
     def parse(self, texts: Iterable[str]) -> Iterator[Sentence]:
@@ -114,6 +120,7 @@ class ShippedParser:
 
     def _sentence(self, raw: Raw, heads: list[int], labels: list[str], upos: list[str], xpos: list[str]) -> Sentence:
         forms = raw.forms
+        self._open_rare_words(forms, upos, xpos)
         lemmas = list(map(self._lemma, forms, xpos))
         if forms[0][:1].isupper():
             lemmas[0] = self._lemma(forms[0] if xpos[0] == "NNP" else forms[0].lower(), xpos[0])
@@ -124,6 +131,14 @@ class ShippedParser:
             strict=False,
         )  # fmt: skip
         return Sentence(list(map(_token, rows)), [f"# text = {raw.text}"])
+
+
+    def _open_rare_words(self, forms: Sequence[str], upos: list[str], xpos: list[str]) -> None:
+        """Rare words that the network takes for function words are nouns or names."""
+        for at, tag in enumerate(xpos):
+            if tag in CLOSED and forms[at].isalpha() and forms[at].lower() not in self._function:
+                named = at > 0 and forms[at][0].isupper()
+                upos[at], xpos[at] = ("PROPN", "NNP") if named else ("NOUN", "NN")
 
 
 class TypeTable:

@@ -24,6 +24,7 @@ from vecdcs.learn.session import vocabulary_of
 from vecdcs.learn.trainer import Trainer
 
 WORDS, FIELDS = 50_000, 100
+EPOCHS = 8  # enough for the recipe's full micro-batches; training of a few hundred steps takes smaller ones
 ROUND = 2.0  # CPU seconds between two looks at the speed of sgemm
 
 
@@ -106,7 +107,8 @@ def main() -> None:
     print(f"{len(words[0]):,} words, {len(fields[0]):,} fields, {sum(len(trees.word) for trees in source):,} nodes")
     for dim in options.dims:
         for workers in options.workers:
-            trainer = Trainer(plan(options.recipe, dim=dim), Vocabulary(*words, *fields), spread, workers)
+            chosen = plan(options.recipe, dim=dim, epochs=EPOCHS)
+            trainer = Trainer(chosen, Vocabulary(*words, *fields), spread, workers)
             found = measure(trainer, options.seconds, dim)
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
             print(f"d = {dim}, {workers} workers: {found}; peak memory so far {peak} MB", flush=True)

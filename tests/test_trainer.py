@@ -27,7 +27,7 @@ from vecdcs.corpus.weights import field_totals, path_weights, word_totals
 from vecdcs.errors import InputError, VecdcsError
 from vecdcs.learn import session, tensors
 from vecdcs.learn.recipes import Plan, plan
-from vecdcs.learn.trainer import Position, Trainer, joined
+from vecdcs.learn.trainer import LEAST_PATHS, Position, Trainer, joined
 from vecdcs.model.fit import fit
 from vecdcs.text.conllu import format_sentence
 from vecdcs.world import World
@@ -267,3 +267,10 @@ def test_position_counts_windows() -> None:
     trainer = Trainer(small(), Memory().vocabulary, Memory())
     assert trainer.windows == 2
     assert next(trainer.run()).position == Position(0, 0, 1, 96)
+
+
+def test_little_text_is_learned_in_small_steps() -> None:
+    source = Memory()
+    assert Trainer(plan(), source.vocabulary, source).paths == LEAST_PATHS
+    many = Trainer(plan(epochs=10**6), source.vocabulary, source)
+    assert many.paths == many.plan.recipe.paths

@@ -20,7 +20,7 @@ class Recipe:
     parameter (for a matrix times √d, the norm of an orthogonal one), `clip` a single path's gradient. Matrices begin as
     (I + `spread` G)/2. If `orthogonal`, M^-1 = M^T exactly, else γ and κ weigh the two regularisers. Paths from or to
     words whose share f of all is above `subsample` are kept with chance √(subsample/f); 0 keeps all. Walks end after
-    `longest` edges. A step takes `batches` micro-batches of `paths` paths, all on the same parameters.
+    `longest` edges. A step takes `batches` micro-batches of (at most) `paths` paths, all on the same parameters.
     """
 
     name: str
@@ -64,7 +64,7 @@ DEFAULT = Recipe(
     matrix_cap=0.05,
     linear=True,
     clip=0.0,
-    spread=0.3,
+    spread=0.1,
     orthogonal=True,
     gamma=0.0,
     kappa=0.0,

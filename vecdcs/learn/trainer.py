@@ -26,6 +26,7 @@ from vecdcs.learn.paths import Walks, prepare, sample, starts, thinned
 from vecdcs.learn.recipes import Plan
 
 SHARDS_AT_ONCE = 8
+LEAST_STEPS, LEAST_PATHS = 500, 32
 ORDER, STARTS, WALKS, BOUNDARIES, NOISE, QUERY, ANSWER, MATRIX, THINNING = range(9)
 
 
@@ -152,7 +153,7 @@ class Trainer:
         """Room for a whole step's gradient; each micro-batch has an equal share of every array."""
         recipe = self.plan.recipe
         kinds = len(self.kinds.parent) - 1 if self.shared else 0
-        one = kernel.room(recipe.paths, self.private, self.shared, kinds, self.plan.dim)
+        one = kernel.room(self.paths, self.private, self.shared, kinds, self.plan.dim)
         return kernel.Gradient._make(np.concatenate([array] * recipe.batches) for array in one)
 
     def share(self, batch: int) -> kernel.Gradient:
@@ -186,7 +187,7 @@ class Trainer:
     def _window(self, epoch: int, number: int, position: Position, each: Each) -> Iterator[Report]:
         window = self.open_window(epoch, number)
         recipe = self.plan.recipe
-        size = recipe.paths * recipe.batches
+        size = self.paths * recipe.batches
         for step in range(position.step, -(-len(window.starts) // size)):
             rate = self._rate(position.paths)
             loss, paths = self._step(window, (epoch, number, step), rate, each)
@@ -215,6 +216,12 @@ class Trainer:
         return np.asarray(np.minimum(1.0, np.sqrt(self.plan.recipe.subsample / share)), np.float64)
 
     @cached_property
+    def paths(self) -> int:
+        """Paths in a micro-batch: as the recipe says, but fewer where that would make too few steps to learn by."""
+        recipe = self.plan.recipe
+        return min(recipe.paths, max(LEAST_PATHS, int(self.total / (recipe.batches * LEAST_STEPS))))
+
+    @cached_property
     def total(self) -> float:
         """The expected number of path starts of the whole training."""
         return float(self.vocabulary.word_weights @ self.keep) * self.plan.epochs
@@ -232,7 +239,7 @@ class Trainer:
 
         def compute(batch: int) -> tuple[float, int]:
             nth = step * recipe.batches + batch
-            nodes = window.starts[nth * recipe.paths : (nth + 1) * recipe.paths]
+            nodes = window.starts[nth * self.paths : (nth + 1) * self.paths]
             return self._gradient(window.walks, nodes, (epoch, number, nth), self.share(batch))
 
         results = each(compute, range(recipe.batches))

@@ -14,10 +14,12 @@ from typer.testing import CliRunner
 
 from vecdcs.cli import app
 from vecdcs.errors import InputError
+from vecdcs.model.ask import load as load_asker
 from vecdcs.model.interop import (
     MODEL,
     ROLES,
     WORDS,
+    export_model,
     import_reference,
     our_word,
     read_reference,
@@ -26,6 +28,7 @@ from vecdcs.model.interop import (
     write_word2vec,
 )
 from vecdcs.model.model import load, save
+from vecdcs.model.search import Calibration, write_calibration
 
 THEIR_WORDS = ["ban/VERB", "drug/NOUN", "he_Pr/NOUN", "old/ADJ", "often/ADV", "burn down/VERB", "*UNKNOWN*/NOUN"]
 THEIR_ROLES = ["ARG", "SUBJ", "COMP", "because of", "*UNKNOWN*"]
@@ -198,3 +201,25 @@ def test_a_forest_is_still_exported_as_one(tmp_path: Path) -> None:
     save(random_model(), tmp_path / "model", [])
     wrong = CliRunner().invoke(app, ["export", str(tmp_path), "--format", "tsv", "-o", str(tmp_path / "x")])
     assert isinstance(wrong.exception, InputError) and "for a forest" in str(wrong.exception)
+
+
+@pytest.mark.parametrize("tied", [True, False])
+def test_half_precision_answers_the_same(tmp_path: Path, tied: bool) -> None:
+    whole = random_model(tied=tied, dim=64)
+    save(whole, tmp_path / "model", [])
+    write_calibration(Calibration(7.0, 0.5), tmp_path / "model")
+    written = export_model(tmp_path / "model", tmp_path / "small", "half")
+    assert tmp_path / "small" / "manifest.json" in written
+    half = load_asker(tmp_path / "small")
+    assert half.query.dtype == np.float16 and half.calibration == Calibration(7.0, 0.5)
+    sizes = [(tmp_path / name / "model.safetensors").stat().st_size for name in ("model", "small")]
+    assert sizes[1] < 0.55 * sizes[0]
+    for tree in ("drug/N & (ban/V & SUBJ:canada/N).COMP", "_ & about:learn/V"):
+        np.testing.assert_allclose(half.ask(tree).vector, whole.ask(tree).vector, atol=2e-3)
+        found = {answer.word: answer.score for answer in half.answers(tree, k=20)}
+        for answer in whole.answers(tree, k=20):
+            assert found[answer.word] == pytest.approx(answer.score, abs=5e-3)
+        assert half.explain(tree).to_text()
+    assert half.nearest("drug/N") and half.similarity("drug/N", "book/N") is not None
+    with pytest.raises(InputError, match="already"):
+        export_model(tmp_path / "model", tmp_path / "small", "half")

@@ -187,7 +187,7 @@ def export(
     folder: Folder,
     output: Annotated[Path, typer.Option("-o", "--output", help="The folder to write to.")],
     format: Annotated[
-        str, typer.Option(help="reference: files of the paper's authors; a model also: word2vec[-binary], tsv.")
+        str, typer.Option(help="reference: files of the paper's authors; a model also: word2vec[-binary], tsv, half.")
     ] = "reference",
     min_word: Annotated[float | None, typer.Option(help="Least weight of a word, as for `train`.")] = None,
     min_field: Annotated[float | None, typer.Option(help="Least weight of a field, as for `train`.")] = None,

@@ -9,9 +9,10 @@ file without roles ends after the two vector matrices and has only eta and lambd
 
 from __future__ import annotations
 
+import json
 import struct
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -20,9 +21,10 @@ from numpy.typing import NDArray
 
 from vecdcs.corpus.vocabulary import UNKNOWN, Vocabulary
 from vecdcs.errors import InputError
-from vecdcs.model.model import FORMAT, MANIFEST, Model, load, save
+from vecdcs.model.model import FORMAT, MANIFEST, METRICS, Model, load, save
+from vecdcs.model.search import CALIBRATION, calibration_of, write_calibration
 
-FORMATS = ("word2vec", "word2vec-binary", "tsv", "reference")
+FORMATS = ("word2vec", "word2vec-binary", "tsv", "reference", "half")
 TAG, HEAD = b"MATf", ">qq"
 START, RATES, ROLE_RATES = ">qi", ("eta", "lambda"), ("eta_r", "lambda_r", "kappa", "gamma")
 PAPER_RATES = {"eta": 0.1, "lambda": 1e-4, "eta_r": 0.0005, "lambda_r": 1e-5, "kappa": 1e-4, "gamma": 1e-3}
@@ -234,6 +236,22 @@ def write_tsv(model: Model, folder: Path) -> list[Path]:
     return written
 
 
+def write_half(model: Model, folder: Path) -> list[Path]:
+    """A model folder with numbers of half precision: half the size; they are widened when they are used."""
+    if folder.exists():
+        raise InputError("there is something here already: choose another output, or remove it", str(folder))
+    small: Any = {name: _half(getattr(model, name)) for name in ("query", "answer", "matrices", "inverses")}
+    rows = (model.path / METRICS).read_text("utf-8").splitlines() if model.path else []
+    save(replace(model, **small), folder, [json.loads(row) for row in rows])
+    if model.path and (model.path / CALIBRATION).is_file():
+        write_calibration(calibration_of(model), folder)
+    return sorted(folder.iterdir())
+
+
+def _half(array: NDArray[np.float32] | None) -> NDArray[np.float16] | None:
+    return None if array is None else array.astype(np.float16)
+
+
 def is_model(path: Path) -> bool:
     """Whether a folder holds a model."""
     manifest = path / MANIFEST
@@ -245,6 +263,8 @@ def export_model(path: Path, output: Path, format: str) -> list[Path]:
     if format not in FORMATS:
         raise InputError(f"--format {format}: expected one of {', '.join(FORMATS)} for a model")
     model = load(path)
+    if format == "half":
+        return write_half(model, output)
     output.mkdir(parents=True, exist_ok=True)
     if format == "reference":
         return write_reference(model, output)

@@ -72,14 +72,16 @@ class Model:
 
     def _scaled(self, matrix: Matrix) -> Matrix:
         if self.inverses is None:
-            return matrix
-        return np.asarray(matrix * (np.sqrt(self.dim) / np.linalg.norm(matrix)), np.float32)
+            return np.asarray(matrix, np.float32)
+        wide = np.asarray(matrix, np.float32)
+        return np.asarray(wide * (np.sqrt(self.dim) / np.linalg.norm(wide)), np.float32)
 
 
 def unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
     """Vectors (along the last axis) scaled to length 1; zero stays zero."""
-    length = np.linalg.norm(vectors, axis=-1, keepdims=True)
-    return np.asarray(vectors / np.where(length > 0, length, 1), np.float32)
+    wide = np.asarray(vectors, np.float32)
+    length = np.linalg.norm(wide, axis=-1, keepdims=True)
+    return np.asarray(wide / np.where(length > 0, length, 1), np.float32)
 
 
 def load(path: str | Path) -> Model:

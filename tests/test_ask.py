@@ -144,7 +144,7 @@ def test_answers_are_the_best_words_without_the_questions_own() -> None:
     answers = MODEL.answers("drug/N & ban/V.COMP", k=4, by="score")
     scores = unit(MODEL.answer) @ MODEL.ask("drug/N & ban/V.COMP").vector
     order = [MODEL.vocabulary.words[at] for at in np.argsort(-scores)]
-    allowed = [word for word in order if word not in ("drug/N", "ban/V") and "*" not in word]
+    allowed = [word for word in order if word not in ("drug/N", "ban/V", "he/P") and "*" not in word]
     assert [answer.word for answer in answers] == allowed[:4]
     assert all(answer.kind == INFERRED and not answer.evidence for answer in answers)
     own = {answer.word for answer in MODEL.answers("drug/N & ban/V.COMP", k=50, own_words=True)}
@@ -156,8 +156,15 @@ def test_answers_by_part_of_speech() -> None:
     assert {answer.word.rpartition("/")[2] for answer in MODEL.answers("drug/N", pos=["V", "J"])} == {"V", "J"}
 
 
+def test_pronouns_and_numerals_answer_only_where_asked_for() -> None:
+    model = random_model(words=("drug/N", "he/P", "*NUMERAL*/N", "book/N"))
+    assert {answer.word for answer in model.answers("drug/N")} == {"book/N"}
+    assert {answer.word for answer in model.answers("drug/N", pos="NP")} == {"book/N", "he/P", "*NUMERAL*/N"}
+    assert "he/P" in {near.word for near in model.nearest("drug/N")}
+
+
 def test_bad_options() -> None:
-    with pytest.raises(InputError, match="probability or score"):
+    with pytest.raises(InputError, match="balanced, probability, score"):
         MODEL.answers("drug/N", by="chance")
     with pytest.raises(InputError, match="at least 1"):
         MODEL.answers("drug/N", k=0)
@@ -351,7 +358,15 @@ def test_a_vecud_model_cannot_be_asked() -> None:
 
 def test_a_search_without_end_is_given_up(world: Asker) -> None:
     impatient = Corpus(world_folder() / "forest", seconds=0.2)
-    endless = " & ".join(["_", "drug/N", *["_"] * 14])
-    with pytest.raises(VecdcsError, match=r"search was given up|search failed"):
-        world.ask(endless, impatient).answers()
+    endless = "SELECT sum(a.range * b.range) FROM range(100000000) a, range(100000000) b"
+    with pytest.raises(VecdcsError, match="given up after"), impatient._searching():
+        impatient.evidence.database.execute(endless).fetchall()
+    with pytest.raises(VecdcsError, match="search failed"), impatient._searching():
+        impatient.evidence.database.execute("SELECT nothing FROM nowhere").fetchall()
     assert world.ask("_ & ban/V.COMP", Corpus(world_folder() / "forest")).answers(1)
+
+
+def test_many_blanks_and_one_word(world: Asker, corpus: Corpus) -> None:
+    """Smaller questions that have no word left are not asked."""
+    assert world.ask("_ & drug/N & SUBJ:_ & COMP:_", corpus).answers(3)
+    assert all(part.find("drug/N") for part in parts_of(Tree.parse("_ & drug/N & SUBJ:_ & COMP:_")))

@@ -92,16 +92,10 @@ def test_what_is_read_is_what_was_written(tmp_path: Path) -> None:
 
 
 def test_an_imported_model_answers(tmp_path: Path) -> None:
-    import vecdcs
-
     import_reference(*their_files(tmp_path / "theirs", THEIR_WORDS[:-1], THEIR_ROLES[:-1]), tmp_path / "ours")
-    model = vecdcs.load(tmp_path / "ours")
-    assert {answer.word for answer in model.answers("drug/N & ban/V.COMP")} == {
-        "he/P",
-        "old/J",
-        "often/R",
-        "burn down/V",
-    }
+    model = load_asker(tmp_path / "ours")
+    answers = {answer.word for answer in model.answers("drug/N & ban/V.COMP", pos="NVJRP")}
+    assert answers == {"he/P", "old/J", "often/R", "burn down/V"}
     assert model.ask("quux/N & ban/V.COMP & old/J.never").unknown == ("quux/N", "never:")
 
 

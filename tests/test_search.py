@@ -56,7 +56,7 @@ def test_scores_are_cosines_and_probabilities_sum_to_one() -> None:
     model = random_model()
     space = Space.of(model.answer, model.vocabulary)
     query = queries(1)
-    hits = search(space, query, 1000, PLAIN, by_probability=False)[0]
+    hits = search(space, query, 1000, PLAIN, by="score")[0]
     expected = unit(model.answer) @ query[0]
     np.testing.assert_allclose(hits.scores, expected[hits.words], atol=1e-5)
     assert sorted(hits.scores, reverse=True) == hits.scores.tolist()
@@ -82,6 +82,25 @@ def test_probabilities_of_very_sharp_scores() -> None:
     space = Space.of(model.answer, model.vocabulary)
     hits = search(space, -unit(space.vectors[:1]), 1000, Calibration(500.0, 0.5))[0]
     assert hits.probabilities.sum() == pytest.approx(1, abs=1e-4)
+
+
+def test_balanced_is_by_probability_with_half_the_prior() -> None:
+    model = random_model()
+    space = Space.of(model.answer, model.vocabulary)
+    found = search(space, queries(20), 100, PLAIN, by="balanced")
+    expected = search(space, queries(20), 100, Calibration(PLAIN.sharpness, PLAIN.prior / 2))
+    for one, other in zip(found, expected, strict=True):
+        assert one.words.tolist() == other.words.tolist()
+    probable = search(space, queries(20), 100, PLAIN)
+    assert sorted(found[0].probabilities) == pytest.approx(sorted(probable[0].probabilities))
+
+
+def test_a_prior_of_nothing() -> None:
+    model = random_model()
+    space = Space.of(model.answer, model.vocabulary)
+    flat = search(space, queries(1), 100, Calibration(5.0, 0.0))[0]
+    assert flat.words.tolist() == search(space, queries(1), 100, PLAIN, by="score")[0].words.tolist()
+    assert flat.probabilities.sum() == pytest.approx(1, abs=1e-5)
 
 
 def test_filters() -> None:

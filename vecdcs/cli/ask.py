@@ -29,7 +29,9 @@ Folder = Annotated[
 Forest = Annotated[Path | None, typer.Option("--corpus", help="A folder made by `vecdcs build`, for exact answers.")]
 Count = Annotated[int, typer.Option("-k", min=1, max=10_000, help="How many to show.")]
 Json = Annotated[bool, typer.Option("--json", help="One JSON object a line.")]
-Pos = Annotated[str, typer.Option("--pos", help="Keep these parts of speech, such as N or NV: of N, V, J, R, P.")]
+Pos = Annotated[
+    str, typer.Option("--pos", help="Keep these parts of speech, such as N or NV: of N, V, J, R, P; else NVJR.")
+]
 Parser = Annotated[str, typer.Option(help="The parser: the shipped one, or stanza:en, spacy:NAME, udpipe:FILE.")]
 Texts = Annotated[
     list[str] | None,
@@ -44,7 +46,9 @@ def ask(
     corpus: Forest = None,
     k: Count = 10,
     pos: Pos = "",
-    by: Annotated[str, typer.Option(help="Rank by probability, or by score as in the paper.")] = "probability",
+    by: Annotated[
+        str, typer.Option(help="Rank balanced (probability with half its prior), by probability, or by score.")
+    ] = "balanced",
     own_words: Annotated[bool, typer.Option("--own-words", help="Keep the question's own words.")] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Show what each part adds to the scores.")] = False,
     svg: Annotated[Path | None, typer.Option(help="Draw the explanation into this file.")] = None,

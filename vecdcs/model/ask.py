@@ -17,7 +17,7 @@ from vecdcs.model import model as models
 from vecdcs.model.model import Model, unit
 from vecdcs.model.query import Laid, compose, hung, lay_flat, node_vectors
 from vecdcs.model.question import Understood, fill, understand
-from vecdcs.model.search import Calibration, Hits, Space, calibration_of, log_odds, log_sum, search
+from vecdcs.model.search import RANKINGS, Calibration, Hits, Space, calibration_of, log_odds, log_sum, search
 
 if TYPE_CHECKING:
     from vecdcs.model.explain import Explanation
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 SHIPPED = Path(__file__).parent / "english"
 EXACT, INFERRED = "exact", "inferred"
+NAMING, NUMERAL = "NVJR", "*NUMERAL*/N"  # parts of speech of what answers by default; pronouns name nothing
 TRUST = 2.0  # so many exact matches weigh as much as all that the vectors say
 EXAMPLES, CONSIDERED = 3, 30  # sentences shown with an answer, and looked at to choose them
 
@@ -107,11 +108,12 @@ class Question:
         return tuple(Question(self.asker, self.text, self.tree, at, self.unused, self.corpus) for at in blanks)
 
     def answers(
-        self, k: int = 10, pos: str | Collection[str] = (), by: str = "probability", own_words: bool = False
+        self, k: int = 10, pos: str | Collection[str] = (), by: str = "balanced", own_words: bool = False
     ) -> list[Answer]:
-        """The k best answers, by `probability` or by `score`; `pos` keeps some parts of speech, N, V, J, R or P.
+        """The k best answers, ranked by `probability`, by `score`, or `balanced`: by probability with half its prior.
 
-        With a corpus, `by` chooses the inferred ones; all are then ranked by probability.
+        `pos` keeps some parts of speech, of N, V, J, R, P; by default all but pronouns, and no numerals. With a
+        corpus, `by` chooses the inferred ones; all are then ranked by probability.
         """
         return self.asker.answer_many([self], k, pos, by, own_words)[0]
 
@@ -184,22 +186,21 @@ class Asker(Model):
         questions: Sequence[Question],
         k: int = 10,
         pos: str | Collection[str] = (),
-        by: str = "probability",
+        by: str = "balanced",
         own_words: bool = False,
     ) -> list[list[Answer]]:
         """The best answers to many questions, in few matrix products."""
-        if by not in ("probability", "score"):
-            raise InputError(f"answers can be ranked by probability or score, not by {by!r}")
+        if by not in RANKINGS:
+            raise InputError(f"answers can be ranked by {', '.join(RANKINGS)}, not by {by!r}")
         if k < 1:
             raise InputError(f"k is {k}, but must be at least 1")
-        wanted = [pos] if isinstance(pos, str) and pos else list(pos)
+        wanted = list(pos) or list(NAMING)
         plain = [question for question in questions if not question.logic]
-        own = [set() if own_words else own_numbers(question) for question in plain]
+        numerals = {self.vocabulary.word_index[NUMERAL]} if NUMERAL in self.vocabulary.word_index and not pos else set()
+        own = [numerals if own_words else numerals | own_numbers(question) for question in plain]
         more = k if all(question.corpus is None for question in plain) else k + 50
         hits = iter(
-            search(self.answer_space, self.vectors(plain), more, self.calibration, by == "probability", wanted, own)
-            if plain
-            else ()
+            search(self.answer_space, self.vectors(plain), more, self.calibration, by, wanted, own) if plain else ()
         )
         return [self._merged(q, None if q.logic else next(hits), k, wanted, own_words) for q in questions]
 
@@ -248,9 +249,8 @@ class Asker(Model):
     def nearest(self, text: str | Tree, k: int = 10, pos: str | Collection[str] = ()) -> list[Near]:
         """The words whose query vectors are nearest to that of a word or phrase."""
         question = self.ask(text)
-        wanted = [pos] if isinstance(pos, str) and pos else list(pos)
         own = [own_numbers(question)]
-        hits = search(self.query_space, self.vectors([question]), k, self.calibration, False, wanted, own)[0]
+        hits = search(self.query_space, self.vectors([question]), k, self.calibration, "score", list(pos), own)[0]
         return [Near(self.vocabulary.words[word], float(score)) for word, score in zip(*hits[:2], strict=True)]
 
     def complete(self, text: str, candidates: Sequence[str]) -> list[Choice]:
@@ -325,7 +325,7 @@ def merge(
     The probability of a word is (matches + TRUST * p) / (all matches + TRUST), where p is what the vectors say: they
     are the prior of what the corpus is then counted for.
     """
-    own = set() if own_words else {node.word for node in question.tree.nodes()}
+    own = {NUMERAL} if own_words else {NUMERAL, *(node.word for node in question.tree.nodes())}
     exact = {
         word: found
         for word, found in corpus.exact(question.tree, question.position).items()

@@ -19,6 +19,7 @@ Vectors = NDArray[np.float32]
 Numbers = NDArray[np.int64]
 
 CALIBRATION = "calibration.json"
+RANKINGS = ("balanced", "probability", "score")
 ROOM = 1 << 24  # products held at a time: many queries for full speed, few enough for memory
 STRIDE = 256  # scores of which only the best is looked at first
 NOISE_POWER = 0.75
@@ -84,12 +85,12 @@ def search(
     queries: Vectors,
     k: int,
     calibration: Calibration,
-    by_probability: bool = True,
+    by: str = "probability",
     pos: Collection[str] = (),
     exclude: Sequence[Collection[int]] = (),
 ) -> list[Hits]:
     """The k best words of each unit query vector, among the parts of speech given and without what is excluded."""
-    ranking = Ranking.of(space, calibration, by_probability, pos)
+    ranking = Ranking.of(space, calibration, by, pos)
     rows = min(max(ROOM // len(space.bias), 1), len(queries))
     room = np.empty((rows, len(space.bias)), np.float32) if rows > 1 else None
     found: list[Hits] = []
@@ -103,37 +104,49 @@ class Ranking(NamedTuple):
     """What is the same for all queries of a search, and room for one: its numbers stay in a processor's cache.
 
     A word's logit is its product with the query times `pull`, plus `tilt`; these are chosen so that none is above 0.
+    `lift` takes back half of the prior.
     """
 
     scale: Vectors
     pull: Vectors
     tilt: Vectors
-    by_probability: bool
+    lift: Vectors
+    by: str
     barred: Numbers
     logits: Vectors
     spare: Vectors
 
     @classmethod
-    def of(cls, space: Space, calibration: Calibration, by_probability: bool, pos: Collection[str]) -> Ranking:
+    def of(cls, space: Space, calibration: Calibration, by: str, pos: Collection[str]) -> Ranking:
         """How the words of a space are ranked."""
         known = np.isfinite(space.bias)
         barred = np.flatnonzero(~(known & np.isin(space.parts, list(pos)) if pos else known))
         pull = np.float32(calibration.sharpness) * space.scale
-        tilt = np.float32(calibration.prior) * space.bias
+        tilt = _tilt(space, calibration)
+        lift = np.where(known, tilt / -2, 0)
         tilt -= np.float32(calibration.sharpness) + tilt.max()
-        return cls(space.scale, pull, tilt, by_probability, barred, np.empty_like(tilt), np.empty_like(tilt))
+        return cls(space.scale, pull, tilt, lift, by, barred, np.empty_like(tilt), np.empty_like(tilt))
 
     def best(self, product: Vectors, k: int, exclude: list[int]) -> Hits:
         """The best words of a query, from its products with all vectors."""
         logits = np.multiply(product, self.pull, out=self.logits)
         logits += self.tilt
         total = self._log_sum(logits)
-        ranked = logits if self.by_probability else product * self.scale
+        ranked = self._ranked(product, logits)
         ranked[self.barred] = -np.inf
         ranked[exclude] = -np.inf
         best = top(ranked, k)
         scores = product[best] * self.scale[best]
         return Hits(best, scores, np.exp(product[best] * self.pull[best] + self.tilt[best] - total))
+
+    def _ranked(self, product: Vectors, logits: Vectors) -> Vectors:
+        match self.by:
+            case "probability":
+                return logits
+            case "balanced":
+                return np.add(logits, self.lift, out=self.spare)
+            case _:
+                return np.multiply(product, self.scale, out=self.spare)
 
     def _log_sum(self, logits: Vectors) -> np.float32:
         """log of the sum of exp; where even the largest vanishes, the slower way around."""
@@ -144,8 +157,19 @@ class Ranking(NamedTuple):
 
 def log_odds(space: Space, scores: Vectors, calibration: Calibration) -> Vectors:
     """The logarithms of the probabilities of words, up to a constant of each row."""
-    odds: Vectors = np.float32(calibration.sharpness) * scores + np.float32(calibration.prior) * space.bias
+    odds: Vectors = np.float32(calibration.sharpness) * scores + _tilt(space, calibration)
     return odds
+
+
+def _tilt(space: Space, calibration: Calibration) -> Vectors:
+    """What a word's frequency adds; -inf where it is unknown, though the prior be 0."""
+    return np.where(np.isfinite(space.bias), np.float32(calibration.prior) * _finite(space.bias), -np.inf).astype(
+        np.float32
+    )
+
+
+def _finite(values: Vectors) -> Vectors:
+    return np.where(np.isfinite(values), values, 0)
 
 
 def log_sum(logits: Vectors) -> Vectors:

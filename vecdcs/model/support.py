@@ -127,7 +127,8 @@ def parts_of(tree: Tree) -> list[Tree]:
         layer = [smaller for bigger in layer for smaller in _without_a_leaf(bigger) if len(smaller) > 1]
         layer = [part for part in dict.fromkeys(layer) if part not in seen]
         seen.update(layer)
-    return [part for part in seen if part != start or tree.word != BLANK]
+    worded = [part for part in seen if any(node.word != BLANK for node in part.nodes())]
+    return [part for part in worded if part != start or tree.word != BLANK]
 
 
 def _asking(tree: Tree) -> Tree:

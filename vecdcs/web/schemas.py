@@ -14,12 +14,20 @@ Text = Annotated[str, Field(max_length=LONGEST_TEXT, examples=["drugs banned by 
 Word = Annotated[str, Field(max_length=100, examples=["ban/V"])]
 Count = Annotated[int, Field(ge=1, le=MOST_ANSWERS, description="How many answers.")]
 Position = Annotated[int, Field(ge=0, lt=MOST_NODES, description="A node of the tree, in preorder; the root is 0.")]
-Parts = Annotated[str, Field(pattern="^[NVJRP]*$", max_length=5, description="Parts of speech to keep, such as NV.")]
+Parts = Annotated[
+    str,
+    Field(
+        pattern="^[NVJRP]*$",
+        max_length=5,
+        description="Parts of speech to keep, such as NV; by default all but pronouns.",
+    ),
+]
 
 
 class Ranking(StrEnum):
     """What answers are ranked by."""
 
+    balanced = "balanced"
     probability = "probability"
     score = "score"
 
@@ -36,7 +44,7 @@ class AskIn(In):
     text: Text
     k: Count = 10
     pos: Parts = ""
-    by: Annotated[Ranking, Field(strict=False)] = Ranking.probability
+    by: Annotated[Ranking, Field(strict=False)] = Ranking.balanced
     own_words: bool = Field(False, description="Keep the question's own words among the answers.")
     blank: int = Field(0, ge=0, lt=MOST_NODES, description="Which of several blanks is asked for, from 0.")
 

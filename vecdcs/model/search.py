@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Collection, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
+from functools import partial
+from itertools import chain
+from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,6 +26,7 @@ Numbers = NDArray[np.int64]
 CALIBRATION = "calibration.json"
 RANKINGS = ("balanced", "probability", "score")
 ROOM = 1 << 24  # products held at a time: many queries for full speed, few enough for memory
+THREADS = min(os.cpu_count() or 1, 8)
 STRIDE = 256  # scores of which only the best is looked at first
 NOISE_POWER = 0.75
 LEAST_SUM = 1e-30
@@ -70,13 +76,9 @@ class Space:
         """The products of unit query vectors with the unit vectors of all words."""
         return self.products(queries) * self.scale
 
-    def products(self, queries: Vectors, room: Vectors | None = None) -> Vectors:
+    def products(self, queries: Vectors) -> Vectors:
         """The products of query vectors with the vectors of all words as they are."""
-        found: Vectors
-        if len(queries) == 1:
-            found = (self.vectors @ queries[0])[None]
-        else:
-            found = np.matmul(queries, self.vectors.T, out=None if room is None else room[: len(queries)])
+        found: Vectors = (self.vectors @ queries[0])[None] if len(queries) == 1 else queries @ self.vectors.T
         return found
 
 
@@ -91,13 +93,27 @@ def search(
 ) -> list[Hits]:
     """The k best words of each unit query vector, among the parts of speech given and without what is excluded."""
     ranking = Ranking.of(space, calibration, by, pos)
-    rows = min(max(ROOM // len(space.bias), 1), len(queries))
-    room = np.empty((rows, len(space.bias)), np.float32) if rows > 1 else None
+    without = [[*some] for some in exclude] or [[] for _ in queries]
+    if len(queries) == 1:
+        return [ranking.best(space.products(queries)[0], k, without[0])]
+    rows = max(min(ROOM // len(space.bias), len(queries)), 1)
+    room = np.empty((rows, len(space.bias)), np.float32)
     found: list[Hits] = []
-    for start in range(0, len(queries), max(rows, 1)):
-        for row, product in enumerate(space.products(queries[start : start + rows], room)):
-            found.append(ranking.best(product, k, [*exclude[start + row]] if exclude else []))
+    with ThreadPoolExecutor(THREADS) as pool:
+        for start in range(0, len(queries), rows):
+            products = np.matmul(queries[start : start + rows], space.vectors.T, out=room[: len(queries) - start])
+            shares = [range(at, len(products), THREADS) for at in range(THREADS)]
+            work = partial(_ranked_rows, ranking, products, k, without[start:])
+            found += [hits for _, hits in sorted(chain.from_iterable(pool.map(work, shares)), key=itemgetter(0))]
     return found
+
+
+def _ranked_rows(
+    ranking: Ranking, products: Vectors, k: int, exclude: Sequence[list[int]], rows: range
+) -> list[tuple[int, Hits]]:
+    """The best words of some rows; each thread has room of its own."""
+    own = ranking._replace(logits=np.empty_like(ranking.logits), spare=np.empty_like(ranking.spare))
+    return [(row, own.best(products[row], k, exclude[row])) for row in rows]
 
 
 class Ranking(NamedTuple):

@@ -61,6 +61,8 @@ CONSTRUCTIONS = {
     "It|PRP|2|nsubj burned=burn|VBD|0|root down|RP|2|compound:prt because|IN|6|case of|IN|4|fixed rain|NN|2|obl":
         '"burn down/V" & SUBJ:it/P & rain/N."because of"',
     "12,000|CD|2|nummod men=man|NNS|0|root": "man/N & *NUMERAL*/N",
+    "drugs=drug|NNS|0|root that|IN|4|obj Canada|NNP|4|nsubj bans=ban|VBZ|1|acl:relcl":
+        "drug/N & (ban/V & SUBJ:canada/N).COMP",
     "my|PRP$|2|nmod:poss book|NN|0|root": "book/N & I/P.\"'s\"",
     "the|DT|2|det poor|JJ|3|nsubj suffer|VBP|0|root": "suffer/V & SUBJ:poor/N",
     "I|PRP|2|nsubj sell|VB|0|root drugs=drug|NNS|2|obj ,|,|5|punct books=book|NNS|3|conj and|CC|7|cc tea|NN|5|conj":

@@ -23,8 +23,13 @@ DIFFERENCES = (
     Difference(
         "A passive that goes on", "He was caught and jailed.", "jail SUBJ – COMP catch", "jail COMP – COMP catch",
         "The auxiliary is said once for both participles. Their rule reads the second as active, which makes the man"
-        " the one who jails. The eight edges in which we differ on the conformance file are all of this class;"
-        " ours is right.",
+        " the one who jails. Eight edges of the conformance file; ours is right.",
+    ),
+    Difference(
+        "A relative *that* tagged as a conjunction", "plates that drift", "drift COMP – ARG plate, or no edge",
+        "drift SUBJ – ARG plate",
+        "Where *that* is subject or object of a relative clause it is no conjunction, whatever its tag. Four edges of"
+        " the conformance file; ours is right.",
     ),
     Difference(
         "Bare relative clauses", "the man I saw by the river", "river ARG – SUBJ see", "river by – ARG see",
@@ -104,7 +109,7 @@ Other subtypes are cut off at the colon.
 DIFFERENCES_HEAD = """
 ## Where we differ from the paper's authors
 
-On the conformance file (1,379 sentences with the authors' own edges) the labelled F1 is 0.9994. What differs, there
+On the conformance file (1,379 sentences with the authors' own edges) the labelled F1 is 0.9991. What differs, there
 or on constructions that file does not have:
 
 | what | example | theirs | ours | why |

@@ -142,8 +142,8 @@ def _flag(word: Word, head: Word) -> None:
         head.whose = True
         if head.head:
             _offer_wh(head, head.head)
-    elif tag.startswith("W"):
-        _offer_wh(word, head)
+    elif tag.startswith("W") or (tag == "IN" and rel in NOMINAL and head.rel == "acl" and word.lemma == "that"):
+        _offer_wh(word, head)  # taggers confuse a relative *that* with the conjunction
 
 
 def _offer_wh(word: Word, head: Word) -> None:

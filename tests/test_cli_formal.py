@@ -75,5 +75,6 @@ def test_rules() -> None:
 
 
 def test_world(tmp_path: Path) -> None:
-    assert "254 entities" in call("world", "-o", str(tmp_path / "w")).output
+    said = call("world", "-o", str(tmp_path / "w")).output
+    assert "254 entities" in said and "3000 sentences" in said
     assert (tmp_path / "w" / "manifest.json").exists()

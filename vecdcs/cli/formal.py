@@ -155,12 +155,12 @@ def denote_command(
 def world_command(
     output: Path = typer.Option(..., "-o", "--output", help="The folder to write."),
     seed: int = typer.Option(0, help="The same seed gives the same world, to the byte."),
-    sentences: int = typer.Option(2400, min=1, help="At least so many sentences."),
+    sentences: int = typer.Option(None, min=1, help="At least so many sentences; by default 3,000."),
 ) -> None:
     """Write a small made-up world: sentences (text and CoNLL-U), its database, and questions with their answers."""
     from vecdcs.world import World, write_world
 
-    world = World.make(seed, sentences)
+    world = World.make(seed, sentences) if sentences else World.make(seed)
     write_world(world, output)
     stated = len(world.stated) / len(world.facts)
     typer.echo(

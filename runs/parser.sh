@@ -12,6 +12,6 @@ mkdir -p "$work" "$out"
 
 [ -e "$work/vectors.npz" ] || python -m runs.parser.vectors "$shared/data/corpus" "$work/vectors.npz"
 python -m runs.parser.train "$treebanks" "$work/vectors.npz" "$work/network"
-python -m runs.parser.export "$treebanks" "$work/vectors.npz" "$work/network/last.pt" "$out"
+python -m runs.parser.export "$treebanks" "$work/vectors.npz" "$work/network/last.safetensors" "$out"
 python -m runs.parser.splitter "$treebanks" "$out/splitter.json"
 python benchmarks/parser_accuracy.py --shared "$shared" --part dev --weights "$out" ewt gum

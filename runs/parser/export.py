@@ -13,10 +13,11 @@ import numpy as np
 import onnx
 import torch
 from onnx import TensorProto, helper, numpy_helper
+from safetensors.torch import load_file
 
 from runs.parser.data import Record, inventory, treebanks
 from runs.parser.network import Network
-from runs.parser.train import QUANTUM, SIZE, build, quantised
+from runs.parser.train import QUANTUM, SIZE, build, quantised, weights
 from vecdcs.text.lemma import INFLECTED
 
 OPSET = 17
@@ -165,7 +166,7 @@ def main() -> None:
     numbering = inventory(train, loaded["words"].tolist())
     table = quantised(loaded["vectors"])
     network = build(numbering, table, SIZE)
-    network.load_state_dict(torch.load(options.checkpoint, weights_only=True)["mean"])
+    network.load_state_dict(weights(load_file(options.checkpoint), "mean"))
     export(network, table, options.out)
     found = sorted(lemmas(train, numbering.vectors).items())
     lines = [f"{form}\t{tag}\t{lemma}\n" for (form, tag), lemma in found]

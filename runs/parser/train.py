@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from safetensors.torch import load_file, save_file
 from torch.nn import functional as F
 
 from runs.parser.augment import augmented
@@ -145,12 +146,35 @@ def step(state: dict[str, Any], network: Network, mean: Network, optimizer: torc
             kept.lerp_(value, 1 - decay)
 
 
-def save(path: Path, state: dict[str, Any], **more: Any) -> None:
+def save(path: Path, state: dict[str, Any], epoch: int) -> None:
     """A checkpoint, written aside and renamed."""
+    parts = {f"{key}.{name}": value for key in ("network", "mean") for name, value in state[key].state_dict().items()}
+    for number, moments in state["optimizer"].state_dict()["state"].items():
+        parts |= {f"optimizer.{number}.{name}": value for name, value in moments.items()}
+    parts |= {"random": torch.get_rng_state(), "steps": torch.tensor(state["steps"]), "epoch": torch.tensor(epoch)}
     aside = path.with_suffix(".part")
-    parts = {key: state[key].state_dict() for key in ("network", "mean", "optimizer")}
-    torch.save({**parts, "steps": state["steps"], **more}, aside)
+    save_file({name: value.contiguous() for name, value in parts.items()}, aside)
     aside.rename(path)
+
+
+def weights(kept: dict[str, torch.Tensor], key: str) -> dict[str, torch.Tensor]:
+    """The part of a checkpoint under a key."""
+    return {name.removeprefix(f"{key}."): value for name, value in kept.items() if name.startswith(f"{key}.")}
+
+
+def resume(path: Path, state: dict[str, Any]) -> int:
+    """Take up a checkpoint; the number of the next epoch."""
+    kept = load_file(path)
+    for key in ("network", "mean"):
+        state[key].load_state_dict(weights(kept, key))
+    moments: dict[int, dict[str, torch.Tensor]] = {}
+    for name, value in weights(kept, "optimizer").items():
+        number, part = name.split(".")
+        moments.setdefault(int(number), {})[part] = value
+    state["optimizer"].load_state_dict(state["optimizer"].state_dict() | {"state": moments})
+    state["steps"] = int(kept["steps"])
+    torch.set_rng_state(kept["random"])
+    return int(kept["epoch"]) + 1
 
 
 def main() -> None:
@@ -178,14 +202,8 @@ def main() -> None:
     trained = [p for p in network.parameters() if p.requires_grad]
     optimizer = torch.optim.Adam(trained, options.rate, betas=(0.9, 0.95), eps=1e-6)
     state = {"network": network, "mean": mean, "optimizer": optimizer, "steps": 0, "rate": options.rate}
-    first = 0
-    last = options.out / "last.pt"
-    if last.exists():
-        kept = torch.load(last, weights_only=True)
-        for key in ("network", "mean", "optimizer"):
-            state[key].load_state_dict(kept[key])
-        state["steps"], first = kept["steps"], kept["epoch"] + 1
-        torch.set_rng_state(kept["random"])
+    last = options.out / "last.safetensors"
+    first = resume(last, state) if last.exists() else 0
     steps = options.epochs * sum(map(len, train)) // SCHEDULE
     for number in range(first, options.epochs):
         started = time.process_time()
@@ -198,7 +216,7 @@ def main() -> None:
         report["cpu"] = round(time.process_time() - started, 1)
         with (options.out / "log.jsonl").open("a") as log:
             log.write(json.dumps(report) + "\n")
-        save(last, state, epoch=number, random=torch.get_rng_state())
+        save(last, state, number)
     done = {"size": SIZE, "labels": numbering.labels, "upos": numbering.upos, "xpos": numbering.xpos}
     (options.out / "done.json").write_text(json.dumps(done))
 

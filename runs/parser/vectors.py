@@ -82,7 +82,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("corpus", type=Path)
     parser.add_argument("out", type=Path)
-    parser.add_argument("--words", type=int, default=30_000_000)
+    parser.add_argument("--words", type=int, default=90_000_000)
     parser.add_argument("--size", type=int, default=100_000)
     parser.add_argument("--contexts", type=int, default=10_000)
     parser.add_argument("--dim", type=int, default=100)
@@ -90,7 +90,9 @@ def main() -> None:
     options = parser.parse_args()
     vocabulary, ids = encode(lines(options.corpus, options.words), options.size)
     vectors = decompose(cooccurrence(ids, options.size, options.contexts), options.dim, options.seed)
-    np.savez(options.out, words=np.array(vocabulary), vectors=vectors)
+    aside = options.out.with_suffix(".part.npz")
+    np.savez(aside, words=np.array(vocabulary), vectors=vectors)
+    aside.rename(options.out)
 
 
 if __name__ == "__main__":

@@ -12,8 +12,9 @@ from vecdcs.corpus.vocabulary import cut
 from vecdcs.errors import InputError
 from vecdcs.learn.trainer import orthogonal
 from vecdcs.model.model import Model
-from vecdcs.tasks import phrase_similarity, preference
-from vecdcs.tasks.spearman import corrected, distinct, interval95, three_ways, uncorrected
+from vecdcs.tasks import phrase_similarity, preference, rated
+from vecdcs.tasks.result import interval95
+from vecdcs.tasks.spearman import corrected, distinct, three_ways, uncorrected
 
 # REFERENCE table: the uncorrected figure is a + b * the corrected one, if distinct pairs get distinct scores.
 A_AND_B = {"AN": (0.0326, 0.9668), "VO": (0.0214, 0.9783), "GS11": (0.0150, 0.9849)}
@@ -52,9 +53,10 @@ def test_interval_holds_the_figure_and_narrows() -> None:
     widths = []
     for count in (20, 200):
         scores = rng.normal(size=count)
-        ratings = scores + rng.normal(size=count)
-        low, high = interval95(scores, np.arange(count), ratings, np.random.default_rng(0), 300)
-        assert low < corrected(scores, ratings) < high
+        made = rated.Rated([("x",)] * count, scores, np.arange(count), scores + rng.normal(size=count), 0.0)
+        sample = rated.sample("x", made)
+        low, high = interval95(sample, 0, 300)
+        assert low < corrected(scores, made.rating) == sample.value < high
         widths.append(high - low)
     assert widths[1] < widths[0] / 2
 
@@ -86,11 +88,13 @@ def test_ratings_are_read_and_scored(tmp_path: Path) -> None:
         "p1 verbobjects 1 dog see whale eat 1",
     ]
     (folder / "mitchell_data.txt").write_text("\n".join([phrase_similarity.MITCHELL, *rows]) + "\n", "utf-8")
-    found = phrase_similarity.evaluate(model(), tmp_path)
-    assert [part["set"] for part in found["sets"]] == ["AN", "VO"]
-    assert found["missing"] == ["NN", "SVO", "GS11", "GS12"]
-    assert [part["pairs"] for part in found["sets"]] == [2, 2]
-    assert found["sets"][0]["oov"] == 0 and found["sets"][1]["oov"] == pytest.approx(1 / 7)
+    found = rated.phrases(model(), tmp_path)
+    sets = found.figures["sets"]
+    assert [part["set"] for part in sets] == ["AN", "VO"]
+    assert found.missing == ("NN", "SVO", "GS11", "GS12")
+    assert [part["pairs"] for part in sets] == [2, 2]
+    assert sets[0]["oov"] == 0 and sets[1]["oov"] == pytest.approx(1 / 7)
+    assert [row["rating"] for row in found.details] == ["2.500", "6.000", "5.000", "1.000"]
 
 
 def test_a_broken_rating_names_its_line(tmp_path: Path) -> None:
@@ -113,12 +117,13 @@ def test_plausibility_asks_both_ways(tmp_path: Path) -> None:
     folder = tmp_path / preference.FOLDER
     folder.mkdir()
     (folder / "dobj_annotation.txt").write_text("eat\tfish\t9.5\nread\tfish\t1\nsee\twhale\t8\n", "utf-8")
-    result = preference.evaluate(made, tmp_path)
-    assert result["sets"][0]["items"] == 3 and result["sets"][0]["oov"] == pytest.approx(1 / 3)
-    assert len(result["missing"]) == 4
+    result = rated.preferences(made, tmp_path)
+    (dobj,) = result.figures["sets"]
+    assert dobj["items"] == 3 and dobj["oov"] == pytest.approx(1 / 3)
+    assert len(result.missing) == 4
     (folder / "dobj_annotation.txt").write_text("eat fish 9.5\n", "utf-8")
     with pytest.raises(InputError, match=r"dobj_annotation\.txt:1"):
-        preference.evaluate(made, tmp_path)
+        rated.preferences(made, tmp_path)
 
 
 @pytest.mark.parametrize("name", A_AND_B)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from vecdcs.errors import InputError
 from vecdcs.model.compose import project, word_vectors
 from vecdcs.model.model import Model, unit
-from vecdcs.tasks.spearman import distinct, interval95, three_ways
+from vecdcs.tasks.spearman import distinct
 
 FOLDER = "phrase_similarity"
 
@@ -39,9 +39,10 @@ class Layout(NamedTuple):
 
 
 MITCHELL = "participant type ver s1lemma1 s1lemma2 s2lemma1 s2lemma2 rating"
+CLAUSE = (Term(0, "N", ("ARG", "SUBJ"), ("nsubj",), 0.5), Term(1, "V"), Term(2, "N", ("ARG", "COMP"), ("obj",), 0.5))
 TWO = (("s1lemma1", "s1lemma2"), ("s2lemma1", "s2lemma2"))
 
-# Equation (4), except SVO, where the paper's own figures are of the plain sum.
+# Shares are those of equation (4).
 LAYOUTS = {
     "AN": Layout(
         "mitchell_data.txt",
@@ -72,14 +73,14 @@ LAYOUTS = {
         "annotator subject1 verb1 object1 subject2 verb2 object2 score",
         (("subject1", "verb1", "object1"), ("subject2", "verb2", "object2")),
         "score",
-        (Term(0, "N", ("ARG", "SUBJ"), ("nsubj",), 0.5), Term(1, "V"), Term(2, "N", ("ARG", "COMP"), ("obj",), 0.5)),
+        CLAUSE,
     ),
     "GS11": Layout(
         "GS2011data.txt",
         "participant verb subject object landmark input hilo",
         (("subject", "verb", "object"), ("subject", "landmark", "object")),
         "input",
-        (Term(0, "N", ("ARG", "SUBJ"), ("nsubj",), 0.5), Term(1, "V"), Term(2, "N", ("ARG", "COMP"), ("obj",), 0.5)),
+        CLAUSE,
     ),
     "GS12": Layout(
         "GS2012data.txt",
@@ -163,37 +164,7 @@ def similarities(
     return np.asarray(np.einsum("ij,ij->i", left, right), np.float64)
 
 
-def evaluate(model: Model, data: Path, seed: int = 1) -> dict[str, Any]:
-    """All sets whose files are there; what is missing is named."""
-    sets, missing = [], []
-    for name, layout in LAYOUTS.items():
-        path = data / FOLDER / layout.file
-        ratings = read(path, layout) if path.is_file() else None
-        if ratings is None or not ratings.pairs:
-            missing.append(name)
-            continue
-        sets.append({"set": name, **evaluate_set(model, layout, ratings, np.random.default_rng(seed), name == "SVO")})
-    return {"model": str(model.path), "sets": sets, "missing": missing}
-
-
-def evaluate_set(
-    model: Model, layout: Layout, ratings: Ratings, rng: np.random.Generator, plain_sum: bool = False
-) -> dict[str, Any]:
-    """The three figures of a set, an interval, and how many words the model does not know."""
-    scores = similarities(model, layout, ratings.pairs, plain_sum)
-    figures = three_ways(scores, ratings.pair, ratings.rating)
+def words(layout: Layout, pairs: Sequence[Sequence[str]]) -> set[str]:
+    """The words of pairs of phrases, with the part of speech that their place implies."""
     width = len(layout.phrases[0])
-    words = {
-        f"{pair[term.column + side]}/{term.pos}"
-        for pair in ratings.pairs
-        for term in layout.terms
-        for side in (0, width)
-    }
-    return {
-        "pairs": len(ratings.pairs),
-        "spearman_paper": figures.paper,
-        "spearman_tie_corrected": figures.tie_corrected,
-        "spearman_pair_means": figures.pair_means,
-        "interval95": interval95(scores, ratings.pair, ratings.rating, rng),
-        "oov": sum(not model.knows(word) for word in words) / len(words),
-    }
+    return {f"{pair[term.column + side]}/{term.pos}" for pair in pairs for term in layout.terms for side in (0, width)}

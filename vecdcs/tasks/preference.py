@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from vecdcs.errors import InputError
 from vecdcs.model.compose import project, word_vectors
 from vecdcs.model.model import Model, unit
-from vecdcs.tasks.spearman import corrected, interval95
 
 FOLDER = "preference"
 
@@ -38,6 +37,8 @@ ROLES = {
 def read(path: Path) -> tuple[list[tuple[str, str]], NDArray[np.float64]]:
     """Predicates with arguments, and their mean plausibility."""
     rows = list(_rows(path))
+    if not rows:
+        raise InputError("expected `predicate TAB argument TAB plausibility`", str(path), 1)
     return [(predicate, argument) for predicate, argument, _ in rows], np.array([rating for *_, rating in rows])
 
 
@@ -77,20 +78,3 @@ def _through(
     for name in relations:
         vectors = vectors @ (model.inverse(name[1:]) if name.startswith("-") else model.matrix(name))
     return vectors
-
-
-def evaluate(model: Model, data: Path, seed: int = 1) -> dict[str, Any]:
-    """All sets whose files are there; what is missing is named."""
-    sets, missing = [], []
-    for name, role in ROLES.items():
-        path = data / FOLDER / f"{name}_annotation.txt"
-        if not path.is_file():
-            missing.append(name)
-            continue
-        items, ratings = read(path)
-        scores = plausibilities(model, role, items)
-        unknown = [not (model.knows(f"{p}/{role.predicate}") and model.knows(f"{a}/{role.argument}")) for p, a in items]
-        interval = interval95(scores, np.arange(len(items)), ratings, np.random.default_rng(seed))
-        figures = {"items": len(items), "spearman": corrected(scores, ratings), "interval95": interval}
-        sets.append({"set": name, **figures, "oov": float(np.mean(unknown))})
-    return {"model": str(model.path), "sets": sets, "missing": missing}

@@ -2,96 +2,115 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vecdcs.model.model import Model
 from vecdcs.tasks import phrase_similarity, preference
-from vecdcs.tasks.phrase_similarity import LAYOUTS, Ratings
-from vecdcs.tasks.preference import ROLES, Role
+from vecdcs.tasks.phrase_similarity import LAYOUTS
+from vecdcs.tasks.preference import ROLES
 from vecdcs.tasks.result import Clock, Result, Sample, interval95
-from vecdcs.tasks.spearman import corrected
+from vecdcs.tasks.spearman import corrected, three_ways
 
 Floats = NDArray[np.float64]
-Rows = list[dict[str, object]]
+Ints = NDArray[np.int64]
+
+
+class Rated(NamedTuple):
+    """A set: its items with their scores, single ratings (the i-th of item[i]), and the share of what is unknown."""
+
+    items: Sequence[tuple[str, ...]]
+    scores: Floats
+    item: Ints
+    rating: Floats
+    oov: float
 
 
 def phrases(model: Model, data: Path, seed: int = 1, plain_sum: bool = False) -> Result:
     """Phrase similarity on every set whose file is there."""
-    clock, samples, sets, missing, details = Clock(), list[Sample](), list[dict[str, Any]](), list[str](), Rows()
-    for name, layout in LAYOUTS.items():
+
+    def rated(name: str) -> Rated | None:
+        layout = LAYOUTS[name]
         path = data / phrase_similarity.FOLDER / layout.file
         ratings = phrase_similarity.read(path, layout) if path.is_file() else None
         if ratings is None or not ratings.pairs:
-            missing.append(name)
-            continue
-        with clock("score"):
-            plain = plain_sum and name == "SVO"
-            scores = phrase_similarity.similarities(model, layout, ratings.pairs, plain)
-            figures = phrase_similarity.evaluate_set(model, layout, ratings, np.random.default_rng(seed), plain)
-        samples.append(_over_pairs(name, scores, ratings))
-        sets.append({"set": name, **figures})
-        details += _phrase_rows(name, ratings, scores)
+            return None
+        scores = phrase_similarity.similarities(model, layout, ratings.pairs, plain_sum and name == "SVO")
+        known = [model.knows(word) for word in phrase_similarity.words(layout, ratings.pairs)]
+        return Rated(ratings.pairs, scores, ratings.pair, ratings.rating, 1 - float(np.mean(known)))
+
+    def figures(found: Rated) -> dict[str, Any]:
+        ways = three_ways(found.scores, found.item, found.rating)
+        return {"pairs": len(found.items), **{f"spearman_{way}": value for way, value in ways._asdict().items()}}
+
     composed = "equation (4), the plain sum for SVO" if plain_sum else "equation (4)"
     protocol = (
         f"cosines of query vectors composed by {composed}; Spearman over single ratings by the paper's formula, over "
         "single ratings with ties corrected (interval: bootstrap over pairs), and over the mean ratings of pairs"
     )
-    whole = (tuple(missing), clock.seconds, tuple(samples), details)
-    return Result("phrase-similarity", str(model.path), protocol, {"sets": sets}, *whole)
-
-
-def _over_pairs(name: str, scores: Floats, ratings: Ratings) -> Sample:
-    """The tie-corrected figure as a function of the pairs."""
-    rows = [np.flatnonzero(ratings.pair == pair) for pair in range(len(scores))]
-
-    def figure(pairs: NDArray[np.int64]) -> float:
-        drawn = np.concatenate([rows[pair] for pair in pairs])
-        return corrected(scores[ratings.pair[drawn]], ratings.rating[drawn])
-
-    return Sample(name, len(scores), figure)
-
-
-def _phrase_rows(name: str, ratings: Ratings, scores: Floats) -> Rows:
-    means = np.bincount(ratings.pair, ratings.rating) / np.bincount(ratings.pair)
-    return [
-        {"set": name, "item": " ".join(pair), "score": f"{score:.5f}", "rating": f"{mean:.3f}"}
-        for pair, score, mean in zip(ratings.pairs, scores, means, strict=True)
-    ]
+    return _evaluate("phrase-similarity", model, protocol, LAYOUTS, rated, figures, seed)
 
 
 def preferences(model: Model, data: Path, seed: int = 1) -> Result:
     """Selectional preference on every set whose file is there."""
-    clock, samples, sets, missing, details = Clock(), list[Sample](), list[dict[str, Any]](), list[str](), Rows()
-    for name, role in ROLES.items():
-        path = data / preference.FOLDER / f"{name}_annotation.txt"
+
+    def rated(name: str) -> Rated | None:
+        role, path = ROLES[name], data / preference.FOLDER / f"{name}_annotation.txt"
         if not path.is_file():
-            missing.append(name)
-            continue
+            return None
         items, ratings = preference.read(path)
-        with clock("score"):
-            scores = preference.plausibilities(model, role, items)
-            samples.append(_over_items(name, scores, ratings))
-            sets.append(_preference_set(model, role, items, samples[-1], seed))
-        details += [
-            {"set": name, "item": " ".join(item), "score": f"{score:.5f}", "rating": f"{rating:.3f}"}
-            for item, score, rating in zip(items, scores, ratings, strict=True)
-        ]
+        known = [model.knows(f"{p}/{role.predicate}") and model.knows(f"{a}/{role.argument}") for p, a in items]
+        scores = preference.plausibilities(model, role, items)
+        return Rated(items, scores, np.arange(len(items)), ratings, 1 - float(np.mean(known)))
+
+    def figures(found: Rated) -> dict[str, Any]:
+        return {"items": len(found.items), "spearman": corrected(found.scores, found.rating)}
+
     protocol = "plausibility of a word in a role; Spearman with ties corrected (interval: bootstrap over items)"
-    whole = (tuple(missing), clock.seconds, tuple(samples), details)
-    return Result("preference", str(model.path), protocol, {"sets": sets}, *whole)
+    return _evaluate("preference", model, protocol, ROLES, rated, figures, seed)
 
 
-def _over_items(name: str, scores: Floats, ratings: Floats) -> Sample:
-    return Sample(name, len(scores), lambda rows: corrected(scores[rows], ratings[rows]))
+def _evaluate(
+    task: str,
+    model: Model,
+    protocol: str,
+    names: Collection[str],
+    rated: Callable[[str], Rated | None],
+    figures: Callable[[Rated], dict[str, Any]],
+    seed: int,
+) -> Result:
+    clock = Clock()
+    with clock("score"):
+        found = {name: one for name in names if (one := rated(name)) is not None}
+    samples = tuple(sample(name, one) for name, one in found.items())
+    with clock("bootstrap"):
+        sets = [
+            {"set": whole.name, **figures(one), "interval95": interval95(whole, seed), "oov": one.oov}
+            for whole, one in zip(samples, found.values(), strict=True)
+        ]
+    missing = tuple(name for name in names if name not in found)
+    details = [row for name, one in found.items() for row in _rows(name, one)]
+    return Result(task, str(model.path), protocol, {"sets": sets}, missing, clock.seconds, samples, details)
 
 
-def _preference_set(
-    model: Model, role: Role, items: list[tuple[str, str]], sample: Sample, seed: int
-) -> dict[str, Any]:
-    known = [model.knows(f"{p}/{role.predicate}") and model.knows(f"{a}/{role.argument}") for p, a in items]
-    figures = {"items": sample.size, "spearman": sample.value, "interval95": interval95(sample, seed)}
-    return {"set": sample.name, **figures, "oov": 1 - float(np.mean(known))}
+def sample(name: str, found: Rated) -> Sample:
+    """The tie-corrected figure as a function of the items."""
+    rows = np.split(np.argsort(found.item, kind="stable"), np.cumsum(np.bincount(found.item))[:-1])
+
+    def figure(items: Ints) -> float:
+        drawn = np.concatenate([rows[item] for item in items])
+        return corrected(found.scores[found.item[drawn]], found.rating[drawn])
+
+    return Sample(name, len(found.items), figure)
+
+
+def _rows(name: str, found: Rated) -> list[dict[str, object]]:
+    means = np.bincount(found.item, found.rating) / np.bincount(found.item)
+    return [
+        {"set": name, "item": " ".join(item), "score": f"{score:.5f}", "rating": f"{mean:.3f}"}
+        for item, score, mean in zip(found.items, found.scores, means, strict=True)
+    ]

@@ -42,19 +42,6 @@ def uncorrected(left: Floats, right: Floats) -> float:
     return float(1.0 - 6.0 * (gap @ gap) / (n * (n * n - 1.0)))
 
 
-def interval95(
-    scores: Floats, pair: NDArray[np.int64], ratings: Floats, rng: np.random.Generator, draws: int = 1000
-) -> tuple[float, float]:
-    """The 95 % interval of the tie-corrected figure, by a bootstrap over pairs."""
-    rows = [np.flatnonzero(pair == p) for p in range(len(scores))]
-    values = []
-    for _ in range(draws):
-        drawn = np.concatenate([rows[p] for p in rng.integers(0, len(rows), len(rows))])
-        values.append(corrected(scores[pair[drawn]], ratings[drawn]))
-    low, high = np.quantile(values, [0.025, 0.975])
-    return float(low), float(high)
-
-
 def distinct(items: Sequence[tuple[str, ...]]) -> tuple[list[tuple[str, ...]], NDArray[np.int64]]:
     """The different items in order of appearance, and for each item its place among them."""
     place: dict[tuple[str, ...], int] = {}

@@ -11,6 +11,8 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from contextlib import ExitStack
+from operator import add
 from pathlib import Path
 
 import pytest
@@ -27,8 +29,10 @@ from vecdcs.dcs.convert import Node, convert, convert_ud
 from vecdcs.engines import local
 from vecdcs.errors import InputError, VecdcsError
 from vecdcs.text.conllu import format_sentence
+from vecdcs.text.source import open_bytes
 
 SMALL = Options(shard_bytes=2000)
+KEEPING = Options(shard_bytes=2000, keep_parses=True)
 
 
 @pytest.fixture(scope="module")
@@ -46,8 +50,17 @@ def whole(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="module")
+def kept(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same forest with its parses."""
+    folder = tmp_path_factory.mktemp("kept") / "forest"
+    build([corpus], folder, KEEPING)
+    return folder
+
+
 def start_build(corpus: Path, forest: Path, workers: int) -> subprocess.Popen[bytes]:
     arguments = ["build", str(corpus), "-o", str(forest), "--shard-bytes", "2000", "--workers", str(workers)]
+    arguments.append("--keep-parses")
     return subprocess.Popen([sys.executable, "-m", "vecdcs", *arguments, "--quiet"])
 
 
@@ -60,17 +73,17 @@ def kill_at(process: subprocess.Popen[bytes], forest: Path, reports: int, delay:
     process.wait()
 
 
-def test_killed_at_ten_random_points_it_ends_with_the_same_bytes(corpus: Path, whole: Path, tmp_path: Path) -> None:
+def test_killed_at_ten_random_points_it_ends_with_the_same_bytes(corpus: Path, kept: Path, tmp_path: Path) -> None:
     forest = tmp_path / "forest"
     rng = random.Random(os.urandom(8))
-    shards = len(Forest.open(whole).shards)
+    shards = len(Forest.open(kept).shards)
     assert shards > 12
     points = [*sorted(rng.randrange(shards) for _ in range(9)), shards]
     for point in points:
         kill_at(start_build(corpus, forest, workers=1), forest, point, rng.random() * 0.02)
         assert not (forest / "manifest.json").exists() or point == shards
     assert start_build(corpus, forest, workers=2).wait() == 0
-    assert contents(forest) == contents(whole)
+    assert contents(forest) == contents(kept)
 
 
 @pytest.mark.parametrize("workers", [1, 3])
@@ -130,7 +143,11 @@ def test_ud_forest(corpus: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("options", "named"),
-    [(Options(shard_bytes=2000, ud=True), "option ud"), (Options(shard_bytes=3000), "option shard_bytes")],
+    [
+        (Options(shard_bytes=2000, ud=True), "option ud"),
+        (Options(shard_bytes=3000), "option shard_bytes"),
+        (KEEPING, "option keep_parses = False, now it is True"),
+    ],
 )
 def test_a_changed_option_is_named(corpus: Path, whole: Path, options: Options, named: str) -> None:
     with pytest.raises(InputError, match=named):
@@ -230,6 +247,87 @@ def test_a_damaged_forest_is_noticed(whole: Path, tmp_path: Path) -> None:
     (tmp_path / "manifest.json").write_text(json.dumps(manifest | {"version": 99}))
     with pytest.raises(InputError, match="version 99"):
         Forest.open(tmp_path)
+
+
+# Kept parses
+
+
+def rows(forest: Forest) -> list[tuple[object, ...]]:
+    """All sentences, each with its place and its nodes, wherever the shards are cut."""
+    found: list[tuple[object, ...]] = []
+    for shard in forest.shards:
+        for row in forest.nodes(shard).to_pylist():
+            found.append((*forest.sentence(forest.first_sentences[shard] + row.pop("sentence")), *row.values()))
+    return found
+
+
+def test_kept_parses_are_beside_the_same_forest(whole: Path, kept: Path) -> None:
+    forest = Forest.open(kept)
+    forest.check()
+    assert all(f"parses/{shard:06d}.conllu.zst" in forest.manifest["files"] for shard in forest.shards)
+    same, more = contents(whole), contents(kept)
+    assert {name for name in more if more[name] != same.get(name)} == {
+        "manifest.json", "plan.json", *(name for name in more if name.startswith("parses/") or "report" in name)
+    }  # fmt: skip
+
+
+def test_a_forest_of_kept_parses_is_the_one_of_the_text(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.txt").write_text(TEXT + "\n\n# Not a comment, a café.\n")
+    write_conllu(tmp_path / "in" / "b.conllu", 40)
+    direct = build([tmp_path / "in"], tmp_path / "direct", Options(shard_bytes=150, keep_parses=True))
+    again = build([tmp_path / "direct" / "parses"], tmp_path / "again", KEEPING)
+    assert rows(again) == rows(direct) and len(rows(again)) > 200
+    assert {Path(found.source).name for found in again.sentences()} == {"a.txt", "b.conllu"}
+    assert again.manifest["parser_weights"] is None
+    third = build([tmp_path / "again" / "parses"], tmp_path / "third", Options(ud=True, keep_parses=True))
+    assert [found[:4] for found in third.sentences()] == [found[:4] for found in direct.sentences()]
+    assert parses(direct) == parses(again) == parses(third)
+
+
+def parses(forest: Forest) -> bytes:
+    """What was kept, as one text."""
+    files = sorted((forest.path / "parses").iterdir())
+    with ExitStack() as stack:
+        return b"".join(stack.enter_context(open_bytes(path)).read() for path in files)
+
+
+def test_a_source_comment_of_other_conllu_is_no_place(tmp_path: Path) -> None:
+    told = [f"# source = {place}\n" for place in ("web", "a:b", "a:7")]
+    (tmp_path / "a.conllu").write_text("".join(map(add, told, map(format_sentence, sentences(3)))))
+    forest = build([tmp_path / "a.conllu"], tmp_path / "forest")
+    assert [found.source for found in forest.sentences()] == [str(tmp_path / "a.conllu")] * 2 + ["a"]
+    assert forest.sentence(0).line == 1 and forest.sentence(2).line == 7
+
+
+def test_forests_begun_before_an_option_was_there_go_on(corpus: Path, tmp_path: Path) -> None:
+    build([corpus], tmp_path / "forest", SMALL)
+    plan = json.loads((tmp_path / "forest" / "plan.json").read_text())
+    del plan["options"]["keep_parses"]
+    (tmp_path / "forest" / "plan.json").write_text(json.dumps(plan))
+    build([corpus], tmp_path / "forest", SMALL)
+
+
+# Costs
+
+
+def test_costs_are_logged_beside_the_forest_over_all_runs(corpus: Path, tmp_path: Path) -> None:
+    def killed(function, tasks):  # type: ignore[no-untyped-def]
+        yield function(next(iter(tasks)))
+        raise KeyboardInterrupt
+
+    forest, log = tmp_path / "forest", tmp_path / "forest.costs.jsonl"
+    log.write_text("of a forest that was removed\n")
+    with pytest.raises(KeyboardInterrupt):
+        build([corpus], forest, KEEPING, killed)
+    built = build([corpus], forest, KEEPING)
+    *lines, total = map(json.loads, log.read_text().splitlines())
+    assert [line["what"] for line in lines] == [*(f"shard {shard}" for shard in built.shards), "index"]
+    assert total["what"] == "all" and total["words"] == built.totals["words"]
+    assert set(total["seconds"]) == {"parse", "convert", "keep", "write", "index"}
+    converting = sum(line["seconds"].get("convert", 0) for line in lines)
+    assert total["seconds"]["convert"] == pytest.approx(converting, abs=1e-3)
+    assert total["memory"]["main"] >= total["memory"]["worker"] > 1 << 20
 
 
 # Broken input
@@ -437,7 +535,7 @@ def test_command(corpus: Path, whole: Path, tmp_path: Path) -> None:
     arguments = ["build", str(corpus), "-o", str(tmp_path / "forest"), "--shard-bytes", "2000", "--workers", "1"]
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 0, result.output
-    assert "740 sentences" in result.stderr and "CPU µs a word" in result.stderr and "most memory" in result.stderr
+    assert all(told in result.stderr for told in ("740 sentences", "CPU seconds (µs a word)", "most memory"))
     assert contents(tmp_path / "forest") == contents(whole)
 
 
@@ -513,7 +611,7 @@ def progress_of_half() -> Progress:
 def test_progress_tells_speed_and_time_left() -> None:
     told = describe(progress_of_half(), elapsed=100.0)
     assert told == "500 sentences, 1 of 5 shards from before, 5/s, 2 skipped, 0:02:05 left"
-    assert "CPU µs a word: parse 100.0, convert 10.0" in summary(progress_of_half())
+    assert "CPU seconds (µs a word): parse 0.9 (100.0), convert 0.1 (10.0)" in summary(progress_of_half())
     assert describe(Progress(), 0.0) == "0 sentences, 0 skipped"
 
 

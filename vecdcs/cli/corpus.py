@@ -36,20 +36,32 @@ def build(
         str, typer.Option(help="auto, lines (a paragraph a line), wrapped (blank lines between) or conllu.")
     ] = "auto",
     workers: Annotated[int, typer.Option(min=0, help="Processes; 0 for one a core.")] = 0,
+    keep_parses: Annotated[
+        bool, typer.Option("--keep-parses", help="Also write the UD parses, from which other forests can be built.")
+    ] = False,
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out and count what cannot be read.")] = False,
     shard_bytes: Annotated[int, typer.Option(min=1, help="Text in a shard, the unit of work.")] = 1 << 20,
     engine: Annotated[str, typer.Option(help="local or ray.")] = "local",
     ray_address: Annotated[str | None, typer.Option(help="A running Ray cluster; without, one is started.")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing.")] = False,
 ) -> None:
-    """Build a DCS forest from text: killed at any point, the same command goes on where it stopped."""
+    """Build a DCS forest from text: killed at any point, the same command goes on where it stopped.
+
+    CPU time by step and the most memory used are logged beside it, in forest.costs.jsonl.
+
+    [bold]Examples[/bold]
+
+    vecdcs build texts/ -o forest/ --keep-parses
+
+    vecdcs build forest/parses -o forest-ud/ --ud
+    """
     from vecdcs.cli.progress import build_progress, summary
     from vecdcs.corpus import build as building
     from vecdcs.corpus.shard import Options
 
     if format not in FORMATS:
         raise InputError(f"--format {format}: expected one of {', '.join(FORMATS)}")
-    options = Options(parser, ud, format, shard_bytes, skip_bad)  # type: ignore[arg-type]
+    options = Options(parser, ud, format, shard_bytes, skip_bad, keep_parses)  # type: ignore[arg-type]
     with build_progress(quiet) as watch:
         seen = building.Progress(0)
         building.build(sources, output, options, _engine(engine, workers or _cores(), ray_address), watch, seen)

@@ -89,8 +89,8 @@ def summary(progress: Progress) -> str:
         f"{done['skipped']:,} skipped"
     ]
     if fresh["words"]:
-        per_word = {step: 1e6 * spent / fresh["words"] for step, spent in progress.seconds.items()}
-        lines.append("CPU µs a word: " + ", ".join(f"{step} {cost:.1f}" for step, cost in per_word.items()))
-        memory = {"a worker": progress.worker_memory, "the index": progress.index_memory}
+        spent = (f"{step} {cost:,.1f} ({1e6 * cost / fresh['words']:.1f})" for step, cost in progress.seconds.items())
+        lines.append("CPU seconds (µs a word): " + ", ".join(spent))
+        memory = {"a worker": progress.worker_memory, "the main process": progress.main_memory}
         lines.append("most memory: " + ", ".join(f"{who} {most >> 20:,} MB" for who, most in memory.items()))
     return "\n".join(lines)

@@ -16,7 +16,8 @@ from pathlib import Path
 from time import process_time
 from typing import Any, Protocol
 
-from vecdcs.corpus.forest import FORMAT, MANIFEST, PLAN, SHARDS, VERSION, Forest, shard_file
+from vecdcs.corpus import costs
+from vecdcs.corpus.forest import FORMAT, MANIFEST, PARSES, PLAN, SHARDS, VERSION, Forest, shard_file
 from vecdcs.corpus.pieces import Bad, Job, find_sources, is_conllu, jobs, size_on_disk
 from vecdcs.corpus.shard import KEPT_ERRORS, Options, ShardFiles, build_shard, json_bytes, peak_memory
 from vecdcs.engines import local
@@ -42,7 +43,7 @@ class Progress:
     resumed: int = 0
     stage: str = "shards"
     worker_memory: int = 0  # the most bytes a worker had
-    index_memory: int = 0
+    main_memory: int = 0
     done: Counter[str] = field(default_factory=Counter)
     seconds: dict[str, float] = field(default_factory=dict)  # of what this run did itself
     fresh: Counter[str] = field(default_factory=Counter)  # counted by what this run did itself
@@ -89,6 +90,7 @@ def _build(
         return
     manifest = _manifest(target, reports, files, options, bad, progress, watch)
     _put(target, {MANIFEST: json_bytes(manifest)})
+    costs.note_sum(target)
     shutil.rmtree(target / ASIDE, ignore_errors=True)
 
 
@@ -119,12 +121,15 @@ def _weights_digest(parser: str) -> str | None:
 def _begin(folder: Path, plan: Report) -> None:
     """Write the plan, or see that it is the one this forest was begun with."""
     (folder / SHARDS).mkdir(parents=True, exist_ok=True)
+    if plan["options"]["keep_parses"]:
+        (folder / PARSES).mkdir(exist_ok=True)
     path = folder / PLAN
     if path.is_file():
         _compare_plans(_read_json(path), plan, str(folder))
-    elif {item.name for item in folder.iterdir()} - {SHARDS, ASIDE}:
+    elif {item.name for item in folder.iterdir()} - {SHARDS, PARSES, ASIDE}:
         raise InputError("the folder holds other files; expected a new one, or a forest begun before", str(folder))
     else:
+        costs.forget(folder)
         _put(folder, {PLAN: json_bytes(plan)})
 
 
@@ -135,8 +140,9 @@ def _compare_plans(old: Report, new: Report, folder: str) -> None:
 
     if old.get("version") != new["version"]:
         raise changed("format version", old.get("version"), new["version"])
+    begun_with = asdict(Options()) | old["options"]
     for name, now in new["options"].items():
-        if (was := old["options"].get(name)) != now:
+        if (was := begun_with[name]) != now:
             raise changed(f"option {name} =", was, now)
     if (was := old.get("parser_weights")) != (now := new["parser_weights"]):
         raise changed("parser weights of digest", was, now)
@@ -178,6 +184,8 @@ def _work(
         _spend(progress, result.seconds)
         progress.worker_memory = max(progress.worker_memory, result.peak_memory)
         progress.fresh.update({name: report[name] for name in COUNTED})
+        memory = {"worker": result.peak_memory, "main": peak_memory()}
+        costs.note(folder, f"shard {report['shard']}", report["words"], result.seconds, memory)
         watch(progress)
     return [_read_json(folder / shard_file(shard, "report")) for shard in sorted(behind)]
 
@@ -249,8 +257,9 @@ def _index(folder: Path, reports: list[Report], progress: Progress) -> dict[str,
         raise InputError(f"the index cannot be written: {error}", str(folder)) from error
     for name in names:
         (aside / name).replace(folder / name)
-    _spend(progress, {"index": process_time() - start})
-    progress.index_memory = peak_memory()
+    seconds, progress.main_memory = {"index": process_time() - start}, peak_memory()
+    _spend(progress, seconds)
+    costs.note(folder, "index", 0, seconds, {"main": progress.main_memory})
     return {name: _digest(folder / name) for name in names}
 
 

@@ -21,7 +21,7 @@ from vecdcs.corpus.flat import FlatTrees, IntArray
 from vecdcs.errors import InputError
 
 FORMAT, VERSION = "vecdcs-forest", 1
-MANIFEST, PLAN, SHARDS = "manifest.json", "plan.json", "shards"
+MANIFEST, PLAN, SHARDS, PARSES = "manifest.json", "plan.json", "shards", "parses"
 WORDS, FIELDS = "words.parquet", "fields.parquet"
 EDGES, SHARED, INSTANCES = "edges.parquet", "shared.parquet", "instances.parquet"
 
@@ -152,6 +152,11 @@ class Forest:
 def shard_file(shard: int, what: str) -> str:
     """The name of a file of a shard, within the forest's folder."""
     return f"{SHARDS}/{shard:06d}.{what}.{'json' if what == 'report' else 'parquet'}"
+
+
+def parses_file(shard: int) -> str:
+    """The name of the file of a shard's UD parses, where they are kept."""
+    return f"{PARSES}/{shard:06d}.conllu.zst"
 
 
 def flat_trees(nodes: pa.Table, vocabulary: Mapped) -> FlatTrees:

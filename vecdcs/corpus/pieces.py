@@ -135,9 +135,7 @@ def _cost(piece: Piece) -> int:
     return len(piece.data) // CONLLU_BYTES if piece.kind == "conllu" else len(piece.data)
 
 
-def _pieces(
-    source: str, format: Format, room: Callable[[], int], bad: Bad, position: list[int]
-) -> Iterator[Piece]:
+def _pieces(source: str, format: Format, room: Callable[[], int], bad: Bad, position: list[int]) -> Iterator[Piece]:
     """The pieces of one source; `position` is kept at the number of bytes read from disk."""
     raw: list[IO[bytes]] = []
     try:

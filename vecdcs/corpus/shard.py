@@ -19,18 +19,19 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from vecdcs.corpus.forest import NODES_SCHEMA, SENTENCES_SCHEMA, shard_file
+from vecdcs.corpus.forest import NODES_SCHEMA, SENTENCES_SCHEMA, parses_file, shard_file
 from vecdcs.corpus.instances import dressed_tokens, instances
 from vecdcs.corpus.pieces import Bad, Format, Job, Piece, conllu_blocks, paragraphs
 from vecdcs.dcs.convert import Node, convert, convert_ud
 from vecdcs.errors import InputError
-from vecdcs.text.conllu import Sentence, parse_conllu
+from vecdcs.text.conllu import Sentence, format_sentence, parse_conllu
 
 if TYPE_CHECKING:
     from vecdcs.text.parser import Parser
 
 BATCH = 512
 KEPT_ERRORS = 20
+SOURCE = "source"  # the comment of a kept parse that says where its sentence stands: `# source = FILE:LINE`
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,7 @@ class Options:
     format: Format = "auto"
     shard_bytes: int = 1 << 20
     skip_bad: bool = False
+    keep_parses: bool = False
 
 
 class ShardFiles(NamedTuple):
@@ -55,6 +57,16 @@ class ShardFiles(NamedTuple):
 class Where(NamedTuple):
     source: str
     line: int
+
+    @property
+    def comment(self) -> str:
+        return f"# {SOURCE} = {' '.join(_spelled(self.source).splitlines())}:{self.line}"
+
+    @classmethod
+    def told_by(cls, sentence: Sentence) -> Where | None:
+        """What the comment of a kept parse says; none in other CoNLL-U."""
+        source, _, line = (sentence.meta(SOURCE) or "").rpartition(":")
+        return cls(source, int(line)) if source and line.isdecimal() else None
 
 
 @dataclass
@@ -103,21 +115,50 @@ def _rare_collections() -> Iterator[None]:
 
 
 def _build_shard(options: Options, job: Job) -> ShardFiles:
-    seconds = dict.fromkeys(("parse", "convert", "write"), 0.0)
-    bad = Bad(options.skip_bad)
-    rows = Rows()
+    clock, bad, rows, kept = Clock(), Bad(options.skip_bad), Rows(), list[str]()
     make = convert_ud if options.ud else convert
     parsed = _sentences(job, options, bad)
-    start = process_time()
     while batch := list(islice(parsed, BATCH)):
-        seconds["parse"] += (middle := process_time()) - start
+        clock.spent("parse")
         for sentence, where in batch:
             rows.add(sentence, where, make(sentence))
-        seconds["convert"] += (start := process_time()) - middle
-    seconds["parse"] += (middle := process_time()) - start
-    files = _files(job, rows, bad)
-    seconds["write"] += process_time() - middle
-    return ShardFiles(files, seconds, peak_memory())
+        clock.spent("convert")
+        if options.keep_parses:
+            kept += [_with_place(sentence, where) for sentence, where in batch]
+            clock.spent("keep")
+    clock.spent("parse")
+    parses = {}
+    if options.keep_parses:
+        parses[parses_file(job.shard)] = _compressed("".join(kept))
+        clock.spent("keep")
+    files = _files(job, parses, rows, bad)
+    clock.spent("write")
+    return ShardFiles(files, clock.seconds, peak_memory())
+
+
+class Clock:
+    """CPU seconds by step."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self.last = process_time()
+
+    def spent(self, step: str) -> None:
+        """What was done since the last call was this step."""
+        now = process_time()
+        self.seconds[step] = self.seconds.get(step, 0.0) + now - self.last
+        self.last = now
+
+
+def _with_place(sentence: Sentence, where: Where) -> str:
+    """A sentence as CoNLL-U that says where it stands."""
+    text, comment = format_sentence(sentence), where.comment
+    return text if comment in sentence.comments else f"{comment}\n{text}"
+
+
+def _compressed(text: str) -> bytes:
+    data: bytes = pa.Codec("zstd", compression_level=6).compress(text.encode(), asbytes=True)
+    return data
 
 
 def peak_memory() -> int:
@@ -151,7 +192,7 @@ def _read(piece: Piece, bad: Bad) -> Iterator[tuple[Sentence, Where]]:
             bad.report(InputError(error.message, piece.source, line + (error.line or 1) - 1))
             continue
         for sentence in found:
-            yield sentence, Where(piece.source, line)
+            yield sentence, Where.told_by(sentence) or Where(piece.source, line)
 
 
 def _parsed(pieces: list[Piece], options: Options, bad: Bad) -> Iterator[tuple[Sentence, Where]]:
@@ -201,9 +242,9 @@ class Placing:
         return self.handed[0][1]
 
 
-def _files(job: Job, rows: Rows, bad: Bad) -> dict[str, bytes]:
+def _files(job: Job, parses: dict[str, bytes], rows: Rows, bad: Bad) -> dict[str, bytes]:
     tables = {"sentences": _sentence_table(rows), "nodes": _node_table(rows)}
-    files = {shard_file(job.shard, what): parquet_bytes(table) for what, table in tables.items()}
+    files = parses | {shard_file(job.shard, what): parquet_bytes(table) for what, table in tables.items()}
     digests = {name: {"bytes": len(data), "sha256": sha256(data).hexdigest()} for name, data in files.items()}
     report = {
         "shard": job.shard,
@@ -221,9 +262,14 @@ def _files(job: Job, rows: Rows, bad: Bad) -> dict[str, bytes]:
 
 
 def _sentence_table(rows: Rows) -> pa.Table:
-    names = {name: name.encode("utf-8", "surrogateescape").decode("utf-8", "replace") for name in set(rows.sources)}
+    names = {name: _spelled(name) for name in set(rows.sources)}
     source = pa.array([names[name] for name in rows.sources], pa.string()).dictionary_encode()
     return pa.table([pa.array(rows.texts, pa.string()), source, pa.array(rows.lines, pa.int64())], SENTENCES_SCHEMA)
+
+
+def _spelled(name: str) -> str:
+    """The name of a file as text, be it not UTF-8."""
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def _node_table(rows: Rows) -> pa.Table:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import monotonic
 from typing import Any, NamedTuple
@@ -16,6 +16,7 @@ from vecdcs.corpus.forest import Forest
 from vecdcs.corpus.vocabulary import Vocabulary, cut
 from vecdcs.errors import InputError, VecdcsError
 from vecdcs.learn import tensors
+from vecdcs.learn.averaging import Averager, Averaging
 from vecdcs.learn.recipes import Plan
 from vecdcs.learn.trainer import Position, Report, State, Trainer, orthogonal
 
@@ -50,13 +51,14 @@ class Metrics:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What training gave: the learned state, the vocabulary, the curve, and whether it came to its end."""
+    """What training gave: the learned state, the vocabulary, the curve, whether it came to its end, and its actors."""
 
     state: State
     vocabulary: Vocabulary
     metrics: list[dict[str, float]]
     position: Position
     finished: bool
+    averaging: dict[str, Any] | None = None
 
 
 Watch = Callable[[Report, float], None]
@@ -69,13 +71,17 @@ def train(
     work: Path,
     options: Options = Options(),  # noqa: B008 (immutable)
     watch: Watch = lambda report, total: None,
+    averaging: Averaging | None = None,
 ) -> Outcome:
-    """Train, or go on from the last checkpoint in the folder `work`; `watch` sees every step."""
+    """Train, or go on from the last checkpoint in the folder `work`; `watch` sees every step, or round of actors."""
     check_forest(forest, plan)
-    trainer = Trainer(plan, vocabulary, forest, options.workers)
+    trainer: Trainer | Averager = Trainer(plan, vocabulary, forest, options.workers)
+    if averaging:
+        trainer = Averager(plan, vocabulary, replace(forest, path=forest.path.resolve()), averaging)
+    account = trainer.as_dict() if isinstance(trainer, Averager) else None
     metrics = Metrics(trainer.total / METRIC_LINES)
     sizes = {"words": len(vocabulary.words), "fields": len(vocabulary.fields)}
-    identity = {"plan": plan.as_dict(), "forest": forest.digest, "vocabulary": sizes}
+    identity = {"plan": plan.as_dict(), "forest": forest.digest, "vocabulary": sizes, "averaging": account}
     work.mkdir(parents=True, exist_ok=True)
     position = _resume(work, identity, trainer.state, metrics)
     saved = started = monotonic()
@@ -89,8 +95,8 @@ def train(
             _save(work, identity, trainer.state, metrics, position)
             saved = monotonic()
         if late:
-            return Outcome(finished(trainer.state, plan), vocabulary, metrics.lines, position, False)
-    return Outcome(finished(trainer.state, plan), vocabulary, metrics.lines, position, True)
+            return Outcome(finished(trainer.state, plan), vocabulary, metrics.lines, position, False, account)
+    return Outcome(finished(trainer.state, plan), vocabulary, metrics.lines, position, True, account)
 
 
 def check_forest(forest: Forest, plan: Plan) -> None:

@@ -43,12 +43,13 @@ class Source(Protocol):
 
 
 class Position(NamedTuple):
-    """How far training is: steps done in a window of an epoch, and paths begun in all."""
+    """How far training is: steps done in a window of an epoch, paths begun in all, how far each actor is, if any."""
 
     epoch: int = 0
     window: int = 0
     step: int = 0
     paths: int = 0
+    parts: tuple[Any, ...] = ()
 
 
 class Report(NamedTuple):

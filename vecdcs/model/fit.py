@@ -8,6 +8,7 @@ from pathlib import Path
 from vecdcs.corpus.forest import Forest
 from vecdcs.errors import InputError, VecdcsError
 from vecdcs.learn import blas
+from vecdcs.learn.averaging import Averaging
 from vecdcs.learn.recipes import Plan
 from vecdcs.learn.session import Options, Outcome, Watch, train, vocabulary_of
 from vecdcs.model.model import MANIFEST, Model, load, save
@@ -21,6 +22,7 @@ def fit(
     min_word: float | None = None,
     min_field: float | None = None,
     watch: Watch = lambda report, total: None,
+    averaging: Averaging | None = None,
 ) -> Model:
     """Train a model into a folder; interrupted, the same call goes on from its last checkpoint beside that folder."""
     work = output.with_name(output.name + ".training")
@@ -28,7 +30,7 @@ def fit(
         what = "there is a model here already" if (output / MANIFEST).is_file() else "the folder is in the way"
         raise InputError(f"{what}: choose another output, or remove it", str(output))
     blas.pin()
-    outcome = train(forest, plan, vocabulary_of(forest, min_word, min_field), work, options, watch)
+    outcome = train(forest, plan, vocabulary_of(forest, min_word, min_field), work, options, watch, averaging)
     try:
         save(as_model(outcome, plan, forest), output, outcome.metrics)
     except OSError as error:
@@ -51,4 +53,6 @@ def as_model(outcome: Outcome, plan: Plan, forest: Forest) -> Model:
         "forest": {"digest": forest.digest, "ud": forest.ud, **forest.totals},
         "sources": sorted({Path(name).name for name in forest.manifest["sources"]}),
     }
+    if outcome.averaging:
+        config["averaging"] = {**outcome.averaging, "rounds": outcome.position.step}
     return Model(outcome.vocabulary, learned.query, learned.answer, matrices, inverses, config)

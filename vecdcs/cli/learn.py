@@ -23,7 +23,16 @@ def train(
     variant: Annotated[str, typer.Option(help="full, no-matrix, no-inverse or ud (on a vecUD forest).")] = "full",
     recipe: Annotated[str, typer.Option(help="default, or paper for the paper's own section 4.")] = "default",
     seed: Annotated[int, typer.Option(help="The same seed gives the same bytes.")] = 1,
-    workers: Annotated[int, typer.Option(min=0, help="Threads; 0 for one a core. Does not change the result.")] = 0,
+    workers: Annotated[
+        int,
+        typer.Option(min=0, help="Threads; 0 for one a core. Does not change the result. With Ray: actors, and does."),
+    ] = 0,
+    engine: Annotated[str, typer.Option(help="local, or ray: actors that average what they learn.")] = "local",
+    ray_address: Annotated[str | None, typer.Option(help="A running Ray cluster; without, one is started.")] = None,
+    round_paths: Annotated[
+        int | None,
+        typer.Option("--round", min=1, help="Paths an actor learns between averages; a million, on little text fewer."),
+    ] = None,
     min_word: Annotated[float | None, typer.Option(help="Least weight of a word; rarer ones are *UNKNOWN*.")] = None,
     min_field: Annotated[float | None, typer.Option(help="Least weight of a field; rarer ones are *UNKNOWN*.")] = None,
     time_limit: Annotated[
@@ -33,7 +42,7 @@ def train(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing.")] = False,
 ) -> None:
     """Train a model on a forest: killed at any point, the same command goes on and ends with the same bytes."""
-    from vecdcs.cli.training import cores, training_progress
+    from vecdcs.cli.training import averaging, cores, training_progress
     from vecdcs.corpus.forest import Forest
     from vecdcs.learn.recipes import plan
     from vecdcs.learn.session import Options
@@ -42,8 +51,9 @@ def train(
     chosen = plan(recipe, variant, dim, epochs, noise, seed)
     limit = None if time_limit is None else 60 * time_limit
     options = Options(workers or cores(), 60 * checkpoint, limit)
+    by = averaging(engine, workers, ray_address, round_paths)
     with training_progress(quiet) as watch:
-        model = fit(Forest.open(forest), output, chosen, options, min_word, min_field, watch)
+        model = fit(Forest.open(forest), output, chosen, options, min_word, min_field, watch, by)
     if not quiet:
         words, fields = len(model.vocabulary.words), len(model.vocabulary.fields)
         done = "" if model.config["finished"] else "; stopped by the time limit, the same command goes on"

@@ -6,10 +6,14 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from vecdcs.errors import InputError
+
 if TYPE_CHECKING:
+    from vecdcs.learn.averaging import Averaging
     from vecdcs.learn.session import Watch
     from vecdcs.learn.trainer import Report
 
@@ -19,6 +23,23 @@ LOG_EVERY = 10.0  # seconds between plain lines
 def cores() -> int:
     """The number of cores this process may use."""
     return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+
+
+def averaging(engine: str, actors: int, ray_address: str | None, round_paths: int | None) -> Averaging | None:
+    """Who learns: actors on Ray, or none but this process."""
+    if engine == "local":
+        for option, value in (("--ray-address", ray_address), ("--round", round_paths)):
+            if value is not None:
+                raise InputError(f"{option} is for --engine ray")
+        return None
+    if engine != "ray":
+        raise InputError(f"--engine {engine}: expected local or ray")
+    if not actors:
+        raise InputError("--engine ray needs --workers: what is learned depends on the number of actors")
+    from vecdcs.engines.ray import actors as on_ray
+    from vecdcs.learn.averaging import Averaging
+
+    return Averaging(engine, actors, partial(on_ray, address=ray_address), round_paths)
 
 
 @contextmanager

@@ -69,13 +69,13 @@ Work = Callable[[Change, Order], Result]
 class Team(Protocol):
     """All actors: each is told the same change and its own order; one that had to be made anew, `whole()` instead."""
 
-    def __call__(self, change: Change, orders: Sequence[Order], whole: Callable[[], Change]) -> list[Result]: ...
+    def __call__(self, change: Change, orders: Sequence[Order], whole: Callable[[], Change], /) -> list[Result]: ...
 
 
 class Engine(Protocol):
     """Where actors live: `make(k)` is called there to make the k-th."""
 
-    def __call__(self, make: Callable[[int], Work], count: int) -> AbstractContextManager[Team]: ...
+    def __call__(self, make: Callable[[int], Work], count: int, /) -> AbstractContextManager[Team]: ...
 
 
 def here(make: Callable[[int], Work], count: int) -> AbstractContextManager[Team]:

@@ -29,14 +29,13 @@ def parameters(rng: np.random.Generator, tied: bool) -> Parameters:
     return Parameters(*(array.astype(np.float32) for array in made), tied)
 
 
-def batch(kinds: Kinds, ud: bool, private: int, shared: int, seed: int = 1) -> tuple[Chains, Noise]:
+def batch(kinds: Kinds, ud: bool, private: int, shared: int, seed: int = 1, whole: float = 0.0) -> tuple[Chains, Noise]:
     rng = np.random.default_rng(seed)
     walks = prepare(random_trees(rng, 8, WORDS, FIELDS, ud))
     paths = sample(walks, starts(walks.node["weight"], stream(seed))[:60], stream(seed, 1), LONGEST)
     shares = marginals(rng.random(WORDS), rng.random(FIELDS), 0.75, 1.0)
-    return with_noise(paths, kinds, shares, private, stream(seed, 2)), shared_noise(
-        kinds, shares, shared, stream(seed, 3)
-    )
+    chains = with_noise(paths, kinds, shares, private, stream(seed, 2), whole)
+    return chains, shared_noise(kinds, shares, shared, stream(seed, 3))
 
 
 def summed(model: Parameters, out: Gradient) -> reference.Sums:
@@ -52,14 +51,14 @@ def summed(model: Parameters, out: Gradient) -> reference.Sums:
     return sums[0], sums[1], sums[2]
 
 
-@pytest.mark.parametrize("shift", [0.0, 1.5])
+@pytest.mark.parametrize(("shift", "whole"), [(0.0, 0.0), (1.5, 0.5), (0.0, 1.0)])
 @pytest.mark.parametrize("noise_name", NOISES)
 @pytest.mark.parametrize("case", CASES)
-def test_kernel_agrees_with_reference(case: str, noise_name: str, shift: float) -> None:
+def test_kernel_agrees_with_reference(case: str, noise_name: str, shift: float, whole: float) -> None:
     kinds, tied, ud = CASES[case]
     private, shared = NOISES[noise_name]
     model = parameters(np.random.default_rng(0), tied)
-    chains, noise = batch(kinds, ud, private, shared)
+    chains, noise = batch(kinds, ud, private, shared, whole=whole)
     objective = Objective(shift, 1.0, 0.7, 0.0)
     out = room(len(chains.first), private, shared, len(kinds.parent) - 1, DIM)
     loss = gradient(model, chains, noise, objective, out)
@@ -148,6 +147,17 @@ def test_noise_keeps_the_directions_of_the_context(ud: bool) -> None:
         assert [step % 2 for step in shared] == directions.tolist()
         for j in np.flatnonzero(chains.owner == i):
             assert (chains.steps[j, chains.boundary[i] : chains.length[i]] % 2).tolist() == directions.tolist()
+
+
+@pytest.mark.parametrize("ud", [False, True])
+def test_noise_leaves_whole_paths_their_matrices(ud: bool) -> None:
+    kinds = ud_kinds(LONGEST) if ud else dcs_kinds(LONGEST)
+    (cut, _), (some, _), (every, _) = (batch(kinds, ud, 2, 3, whole=whole) for whole in (0.0, 0.5, 1.0))
+    assert (every.boundary == every.length).all()
+    assert (every.kind == 0).all()
+    kept = some.boundary == some.length
+    assert 0.25 < kept.mean() < 0.75
+    np.testing.assert_array_equal(some.boundary[~kept], cut.boundary[~kept])
 
 
 def test_boundaries_are_uniform_and_noise_follows_its_shares() -> None:

@@ -89,13 +89,17 @@ def shared_noise(kinds: Kinds, shares: Marginals, count: int, key: np.uint64) ->
 
 
 @njit(cache=True, nogil=True)
-def with_noise(paths: Paths, kinds: Kinds, shares: Marginals, private: int, key: np.uint64) -> Chains:
-    """Choose a boundary for every path and draw `private` noise chains for each."""
+def with_noise(
+    paths: Paths, kinds: Kinds, shares: Marginals, private: int, key: np.uint64, whole: float = 0.0
+) -> Chains:
+    """Choose a boundary for every path, its end with chance `whole`, and draw `private` noise chains for each."""
     count = len(paths.first)
     boundary, kind = np.empty(count, np.int32), np.empty(count, np.int32)
     length = paths.length if len(kinds.parent) > 1 else np.zeros(count, np.int32)
     for i in range(count):
         boundary[i] = 1 + number(key, i) % np.uint64(length[i] - 1) if length[i] > 1 else 0
+        if uniform(key, (2 + private) * count + i) < whole:
+            boundary[i] = length[i]
         kind[i] = _kind(kinds, length[i], boundary[i], paths.ups[i])
     owner = np.empty(count * (1 + private), np.int32)
     last = np.empty(count * (1 + private), np.int32)

@@ -15,9 +15,10 @@ class Recipe:
     """How to learn.
 
     `noise` chains are set against each path, its own if `private`, else shared by its micro-batch and together
-    weighing `noise_mass`; scores are taken as s - `shift`; noise is drawn by weight to the powers given. Rates fall
-    linearly to 0 if `linear`, and as 1/(1 + rate * decay * uses) of each parameter; caps bound a step's sum for one
-    parameter (for a matrix times √d, the norm of an orthogonal one), `clip` a single path's gradient. Matrices begin as
+    weighing `noise_mass`; with chance `whole` noise replaces a path's last word alone, else its matrices from a random
+    one on as well. Scores are taken as s - `shift`; noise is drawn by weight to the powers given. Rates fall linearly
+    to 0 if `linear`, and as 1/(1 + rate * decay * uses) of each parameter; caps bound a step's sum for one parameter
+    (for a matrix times √d, the norm of an orthogonal one), `clip` a single path's gradient. Matrices begin as
     (I + `spread` G)/2. If `orthogonal`, M^-1 = M^T exactly, else γ and κ weigh the two regularisers. Paths from or to
     words whose share f of all is above `subsample` are kept with chance √(subsample/f); 0 keeps all. Walks end after
     `longest` edges. A step takes `batches` micro-batches of (at most) `paths` paths, all on the same parameters.
@@ -27,6 +28,7 @@ class Recipe:
     noise: int
     private: bool
     noise_mass: float
+    whole: float
     shift: float
     word_power: float
     field_power: float
@@ -53,13 +55,14 @@ DEFAULT = Recipe(
     noise=128,
     private=False,
     noise_mass=5.0,
+    whole=0.5,
     shift=0.0,
     word_power=0.75,
     field_power=0.75,
     vector_rate=0.1,
     vector_decay=0.0,
     vector_cap=2.0,
-    matrix_rate=0.0005,
+    matrix_rate=0.0001,
     matrix_decay=0.0,
     matrix_cap=0.05,
     linear=True,
@@ -81,6 +84,7 @@ PAPER = Recipe(
     noise=4,
     private=True,
     noise_mass=4.0,
+    whole=0.0,
     shift=0.0,
     word_power=1.0,
     field_power=1.0,

@@ -255,7 +255,8 @@ class Trainer:
         paths = sample(walks, nodes, stream(seed, WALKS, *place), recipe.longest)
         if recipe.subsample:
             paths = thinned(paths, self.keep, stream(seed, THINNING, *place))
-        chains = batches.with_noise(paths, self.kinds, self.shares, self.private, stream(seed, BOUNDARIES, *place))
+        key = stream(seed, BOUNDARIES, *place)
+        chains = batches.with_noise(paths, self.kinds, self.shares, self.private, key, recipe.whole)
         noise = batches.shared_noise(self.kinds, self.shares, self.shared, stream(seed, NOISE, *place))
         return float(kernel.gradient(self.state.parameters, chains, noise, self.objective, out)), len(paths.first)
 

@@ -7,22 +7,29 @@ import random
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
+from typer.testing import CliRunner
 
+from vecdcs.cli import app
 from vecdcs.dcs.convert import sentence_trees
 from vecdcs.dcs.notation import parse as parse_notation
 from vecdcs.errors import InputError, VecdcsError
+from vecdcs.text import lemma, shipped
 from vecdcs.text.conllu import Sentence, format_sentence, parse_conllu
 from vecdcs.text.decode import are_trees, mend
 from vecdcs.text.lemma import Lemmatizer
-from vecdcs.text.parser import Parser, load_parser, read_texts
+from vecdcs.text.parser import LONGEST_READ, Parser, load_parser, read_texts
 from vecdcs.text.sentences import LONGEST
-from vecdcs.text.shipped import ENGLISH, ShippedParser
+from vecdcs.text.shipped import ENGLISH, ShippedParser, TypeTable
+from vecdcs.text.tokenizer import LONGEST_CHUNK, chunks
 
 PHRASES = Path(__file__).parent / "phrases.tsv"
 
@@ -159,12 +166,82 @@ def _english() -> ShippedParser:
 @pytest.mark.parametrize(
     "text",
     ["", " \t\n", "\x00\x01\x02", "\u200b", "𝔘𝔫𝔦𝔠𝔬𝔡𝔢", "中文没有空格的句子。" * 50, "नमस्ते दुनिया", "مرحبا بالعالم",
-     "a" * 100_000, "\ud800x", "." * 5000, "_ _ _ _", "( ( ( (", "'s", "n't", "😀😀"],
+     "ประโยคภาษาไทยไม่มีช่องว่าง" * 50, "Он ушёл. Она осталась.", "שָׁלוֹם עולם", "안녕하세요", "e\u0301\u0323",
+     "\u202eabc\u202c", "a" * 50_000, "a.b,c;d'e-" * 2000, "\ud800x", "." * 5000, "_ _ _ _", "( ( ( (", "'s", "n't",
+     "😀😀", "👩\u200d👩\u200d👧"],
 )  # fmt: skip
 def test_odd_input(english: ShippedParser, text: str) -> None:
-    for sentence in english.parse([text]):
+    """Control characters, no spaces, other scripts: sentences and words are bounded, and no letter is lost."""
+    sentences = list(english.parse([text]))
+    forms = [token.form for sentence in sentences for token in sentence.tokens]
+    assert "".join(forms) == "".join(chunks(text))
+    assert all(0 < len(form) <= LONGEST_CHUNK for form in forms)
+    for sentence in sentences:
         assert 0 < len(sentence.tokens) <= LONGEST
         assert parse_conllu(format_sentence(sentence)) == [sentence]
+
+
+def test_control_characters_count_as_spaces(english: ShippedParser) -> None:
+    """No cell of CoNLL-U may hold one: C0 and C1, tabs and line ends, zero-width space, byte order mark, surrogates."""
+    codes = [*range(0x20), *range(0x7F, 0xA0), 0x200B, 0xFEFF, 0xD800, 0xDBFF, 0xDC00, 0xDFFF]
+    sentences = english.parse(["a".join(["", *map(chr, codes), ""])])
+    assert [token.form for sentence in sentences for token in sentence.tokens] == ["a"] * (len(codes) + 1)
+
+
+@pytest.mark.parametrize("unit", ["x", "中", "The cat sat on the mat. ", "and then, ", "x,"])
+def test_ten_megabytes_without_a_newline(
+    english: ShippedParser, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, unit: str
+) -> None:
+    """However long the line: only what the next few sentences need is read, and cut into words in bounded parts."""
+    file = tmp_path / "line.txt"
+    file.write_text(unit * (10_000_000 // len(unit.encode())), encoding="utf-8")
+    handed: list[int] = []
+
+    def counted(text: str) -> list[str]:
+        handed.append(len(text))
+        assert sum(handed) < 4 * LONGEST_READ
+        return chunks(text)
+
+    monkeypatch.setattr(shipped, "WINDOW", 4)
+    monkeypatch.setattr(shipped, "chunks", counted)
+    first = next(english.parse(read_texts(file)))
+    assert 0 < len(first.tokens) <= LONGEST
+    assert max(len(token.form) for token in first.tokens) <= LONGEST_CHUNK
+    assert 0 < max(handed) <= shipped.LONGEST_TEXT
+
+
+def test_batches_are_bounded(english: ShippedParser, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the network sees at once: so many sentences, so many words, or two sentences of any length."""
+    sizes: list[tuple[int, int]] = []
+    run = english._network.run
+
+    def counted(features: NDArray[np.int32]) -> tuple[Any, Any, Any, Any]:
+        sizes.append((features.shape[0], features.shape[1]))
+        return run(features)
+
+    monkeypatch.setattr(english._network, "run", counted)
+    monkeypatch.setattr(shipped, "BATCH_WORDS", 20)
+    monkeypatch.setattr(shipped, "BATCH_SENTENCES", 4)
+    list(english.parse(["No!"] * 9 + ["He left the house."] * 9 + ["the old house and " * 8] * 3))
+    assert max(batch for batch, _ in sizes) == 4
+    assert all(batch * length <= 20 or batch == 2 for batch, length in sizes)
+
+
+def test_the_table_of_types_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shipped, "TYPES", 50)
+    types = TypeTable({"word7": 7}, {})
+    before = types.ids(["word7", "Word8"])
+    for number in range(100):
+        types.ids([f"word{number}", f"form{number}", "word7"])
+        assert len(types._numbers) < 60
+    assert (types.ids(["word7", "Word8"]) == before).all()
+
+
+def test_the_cache_of_lemmas_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lemma, "CACHE_SIZE", 10)
+    lemmatizer = Lemmatizer({})
+    assert [lemmatizer(f"Word{number}", "RB") for number in range(100)] == [f"word{number}" for number in range(100)]
+    assert len(lemmatizer._cache) <= 10
 
 
 def test_long_sentences_are_cut_and_counted() -> None:
@@ -175,17 +252,24 @@ def test_long_sentences_are_cut_and_counted() -> None:
     assert max(len(sentence.tokens) for sentence in sentences) <= LONGEST
 
 
-def test_texts_are_streamed(english: ShippedParser) -> None:
+def test_the_command_tells_how_many_were_cut() -> None:
+    result = CliRunner().invoke(app, ["parse"], input="He left.\n" + "the house and " * 200 + "the end.\n")
+    assert result.stderr == "vecdcs: 1 sentences were too long and were cut\n"
+    assert CliRunner().invoke(app, ["parse"], input="He left.\n").stderr == ""
+
+
+def test_texts_are_streamed(english: ShippedParser, monkeypatch: pytest.MonkeyPatch) -> None:
     taken = 0
 
-    def texts():  # type: ignore[no-untyped-def]
+    def texts() -> Iterator[str]:
         nonlocal taken
-        while True:
+        for _ in range(1000):
             taken += 1
             yield "He left. She stayed."
 
+    monkeypatch.setattr(shipped, "WINDOW", 40)
     next(english.parse(texts()))
-    assert taken < 3000
+    assert taken == 20
 
 
 @settings(max_examples=200, deadline=None)
@@ -213,26 +297,19 @@ def _is_tree(heads: list[int]) -> bool:
 
 
 def test_lemmas() -> None:
-    lemma = Lemmatizer({("sold", "VBD"): "sell", ("french", "JJ"): "French", ("states", "NNS"): "state"})
+    lemmatizer = Lemmatizer({("sold", "VBD"): "sell", ("french", "JJ"): "French", ("states", "NNS"): "state"})
     cases = [
         ("sold", "VBD", "sell"), ("Sold", "VBN", "sell"), ("French", "JJ", "French"), ("House", "VB", "house"),
         ("Paris", "NNP", "Paris"), ("paris", "NNP", "Paris"), ("States", "NNPS", "State"), ("1,200", "CD", "1200"),
         ("blorped", "VBD", "blorp"), ("IBM", "NNP", "IBM"), ("_", "NNS", "_"),
     ]  # fmt: skip
     for form, tag, expected in cases:
-        assert lemma(form, tag) == expected
+        assert lemmatizer(form, tag) == expected
 
 
-def test_unknown_parsers_are_named() -> None:
-    for name in ("nonsense", "stanza", "spacy:", "english:/nowhere"):
-        with pytest.raises(VecdcsError):
-            load_parser(name)
-
-
-def test_missing_library_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "stanza", None)
-    with pytest.raises(VecdcsError, match="pip install stanza"):
-        load_parser("stanza:en")
+def test_weights_that_are_not_there_are_named() -> None:
+    with pytest.raises(VecdcsError, match="no parser weights in /nowhere"):
+        load_parser("english:/nowhere")
 
 
 def test_read_texts_cuts_long_lines_at_spaces(tmp_path: Path) -> None:
@@ -242,6 +319,28 @@ def test_read_texts_cuts_long_lines_at_spaces(tmp_path: Path) -> None:
     found = list(read_texts(file))
     assert " ".join(" ".join(found).split()) == " ".join((text + " last line").split())
     assert max(map(len, found)) < 300_000
+
+
+@pytest.mark.parametrize("start", ["", "two words"])
+def test_read_texts_cuts_lines_without_spaces(tmp_path: Path, start: str) -> None:
+    file = tmp_path / "long.txt"
+    text = start + "é" * 1_000_000
+    file.write_text(text, encoding="utf-8")
+    found = list(read_texts(file))
+    assert "".join(found) == text.replace(" ", "")
+    assert max(map(len, found)) <= 2 * LONGEST_READ
+
+
+def test_read_texts_reads_what_is_not_utf_8(tmp_path: Path) -> None:
+    file = tmp_path / "latin.txt"
+    file.write_bytes(b"a caf\xe9 \xff\xfe\nclosed\xc3")
+    assert list(read_texts(file)) == ["a caf\ufffd \ufffd\ufffd\n", "closed\ufffd", ""]
+
+
+def test_read_texts_keeps_a_last_line_whole(tmp_path: Path) -> None:
+    file = tmp_path / "short.txt"
+    file.write_text("one line\nthe last line", encoding="utf-8")
+    assert [text for text in read_texts(file) if text] == ["one line\n", "the last line"]
 
 
 def test_command_line(tmp_path: Path) -> None:

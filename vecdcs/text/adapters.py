@@ -4,110 +4,143 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from typing import Any
 
 from vecdcs.errors import VecdcsError
 from vecdcs.text.conllu import NO_SPACE, Sentence, Token, parse_conllu
+from vecdcs.text.lemma import Lemmatizer, read_lemmas
+from vecdcs.text.shipped import ENGLISH, pieces
+from vecdcs.text.tokenizer import chunks
 
-ParseText = Callable[[str], Iterator[Sentence]]
+ParseTexts = Callable[[Iterable[str]], Iterator[Sentence]]
+
+PACKAGES = {"stanza": "stanza", "spacy": "spacy", "udpipe": "ufal.udpipe"}
+RELATIONS = frozenset(
+    """acl advcl advmod amod appos aux case cc ccomp clf compound conj cop csubj dep det discourse dislocated expl fixed
+    flat goeswith iobj list mark nmod nsubj nummod obj obl orphan parataxis punct reparandum root vocative xcomp
+    auxpass csubjpass dobj mwe name neg nsubjpass""".split()
+)
+"""UD v2, and in the last line the names of v1 that the rules know."""
+
+LEMMA_TAGS = {"NOUN": "NNS", "VERB": "VBD", "AUX": "VBD", "ADJ": "JJR", "ADV": "RBR", "PROPN": "NNP", "NUM": "CD"}
+"""By which Penn tag the lemma of a word without one is looked up: as inflected, since a bare form is its own lemma."""
 
 
 class Adapter:
-    """A parser made of a function from one text to its sentences."""
+    """A parser of others: its texts are cleaned as for the parser in the box, and what it gives is checked."""
 
-    def __init__(self, parse_text: ParseText) -> None:
-        self._parse_text = parse_text
+    def __init__(self, name: str, parse_texts: ParseTexts) -> None:
+        self._name, self._parse_texts = name, parse_texts
 
     def parse(self, texts: Iterable[str]) -> Iterator[Sentence]:
         """The sentences of the texts, in order."""
-        for text in texts:
-            if text.strip():
-                yield from self._parse_text(text.strip())
+        for sentence in self._parse_texts(_cleaned(texts)):
+            yield _checked(sentence, self._name)
 
 
 def load(kind: str, argument: str) -> Adapter:
     """A parser by the name of its library and of its model."""
-    package = {"stanza": "stanza", "spacy": "spacy", "udpipe": "ufal.udpipe"}[kind]
+    package, name = PACKAGES[kind], f"{kind}:{argument}"
     try:
         library = importlib.import_module(package)
     except ImportError as error:
-        raise VecdcsError(f"the parser {kind}:{argument} needs the package {package}: pip install {package}") from error
-    return Adapter({"stanza": _stanza, "spacy": _spacy, "udpipe": _udpipe}[kind](library, argument))
+        raise VecdcsError(f"the parser {name} needs the package {package}: pip install {package} ({error})") from error
+    return Adapter(name, {"stanza": _stanza, "spacy": _spacy, "udpipe": _udpipe}[kind](library, argument))
 
 
-def _stanza(library: Any, language: str) -> ParseText:
+def _stanza(library: Any, language: str) -> ParseTexts:
+    """Models are never downloaded behind the user's back; stanza turns its own objects into CoNLL-U."""
     try:
-        pipeline = library.Pipeline(language, processors="tokenize,mwt,pos,lemma,depparse", verbose=False)
+        pipeline = library.Pipeline(
+            language, processors="tokenize,mwt,pos,lemma,depparse", download_method=None, verbose=False
+        )
     except Exception as error:
-        raise VecdcsError(f"stanza has no model for {language!r} here: {error}") from error
+        advice = f"stanza.download({language!r}) fetches one"
+        raise VecdcsError(f"stanza has no whole model for {language!r} here ({advice}): {error}") from error
 
-    def parse_text(text: str) -> Iterator[Sentence]:
-        for sentence in pipeline(text).sentences:
-            rows = [row for token in sentence.tokens for row in _stanza_rows(token)]
-            yield Sentence(_spaced(rows), [f"# text = {_line(sentence.text)}"])
+    def parse_texts(texts: Iterable[str]) -> Iterator[Sentence]:
+        for text in texts:
+            yield from parse_conllu(f"{pipeline(text):C}", f"stanza:{language}")
 
-    return parse_text
-
-
-def _stanza_rows(token: Any) -> Iterator[tuple[Token, int, int]]:
-    """The words of a token, each with the characters it covers; words of one token share its end."""
-    for at, word in enumerate(token.words):
-        row = Token(
-            word.id, word.text, word.lemma or word.text, word.upos or "X", word.xpos or "_", word.feats or "_",
-            word.head, word.deprel,
-        )  # fmt: skip
-        yield row, token.start_char if not at else token.end_char, token.end_char
+    return parse_texts
 
 
-def _spacy(library: Any, name: str) -> ParseText:
+def _spacy(library: Any, pipeline_name: str) -> ParseTexts:
+    name = f"spacy:{pipeline_name}"
     try:
-        pipeline = library.load(name)
-    except OSError as error:
-        raise VecdcsError(f"spaCy cannot load {name!r}: {error}") from error
+        pipeline = library.load(pipeline_name)
+    except (OSError, ValueError, ImportError) as error:
+        raise VecdcsError(f"spaCy cannot load {pipeline_name!r}: {error}") from error
+    _check_relations(pipeline.pipe_labels.get("parser", []), name)
 
-    def parse_text(text: str) -> Iterator[Sentence]:
-        for span in pipeline(text).sents:
-            yield _from_spacy([token for token in span if not token.is_space])
+    def parse_texts(texts: Iterable[str]) -> Iterator[Sentence]:
+        for document in pipeline.pipe(texts):
+            if not document.has_annotation("DEP"):
+                raise VecdcsError(f"{name}: expected a pipeline with a parser, found {', '.join(pipeline.pipe_names)}")
+            yield from map(_from_spacy, document.sents)
 
-    return parse_text
-
-
-def _from_spacy(words: list[Any]) -> Sentence:
-    place = {word.i: at for at, word in enumerate(words, 1)}
-    rows = []
-    for at, word in enumerate(words, 1):
-        root = word.head.i == word.i or word.head.i not in place
-        row = Token(
-            at, word.text, word.lemma_ or word.text, word.pos_ or "X", word.tag_ or "_", str(word.morph) or "_",
-            0 if root else place[word.head.i], "root" if root else word.dep_,
-        )  # fmt: skip
-        rows.append((row, word.idx, word.idx + len(word.text)))
-    return Sentence(_spaced(rows), [f"# text = {_line(''.join(word.text_with_ws for word in words))}"])
+    return parse_texts
 
 
-def _udpipe(library: Any, file: str) -> ParseText:
+def _from_spacy(span: Any) -> Sentence:
+    """A sentence; spaCy has no multiword tokens, and after cleaning no tokens of spaces."""
+    tokens = []
+    for at, word in enumerate(span, 1):
+        head = 0 if word.head.i == word.i else word.head.i - span.start + 1
+        lemma, upos, xpos, feats = (cell or "_" for cell in (word.lemma_, word.pos_, word.tag_, str(word.morph)))
+        misc = "_" if word.whitespace_ or word.i + 1 == len(word.doc) else NO_SPACE
+        tokens.append(Token(at, word.text, lemma, upos, xpos, feats, head, word.dep_ if head else "root", "_", misc))
+    return Sentence(tokens, [f"# text = {span.text}"])
+
+
+def _udpipe(library: Any, file: str) -> ParseTexts:
     model = library.Model.load(file)
     if model is None:
-        raise VecdcsError(f"{file}: expected a UDPipe model")
-    pipeline = library.Pipeline(model, "tokenize", library.Pipeline.DEFAULT, library.Pipeline.DEFAULT, "conllu")
+        raise VecdcsError(f"{file}: expected a model of UDPipe 1, found none")
 
-    def parse_text(text: str) -> Iterator[Sentence]:
-        error = library.ProcessingError()
-        output = pipeline.process(text, error)
-        if error.occurred():
-            raise VecdcsError(f"UDPipe failed: {error.message}")
-        yield from parse_conllu(output, file)
+    def parse_texts(texts: Iterable[str]) -> Iterator[Sentence]:
+        # Made here, where `model` lives on: UDPipe's pipeline does not keep its model alive.
+        pipeline = library.Pipeline(model, "tokenize", library.Pipeline.DEFAULT, library.Pipeline.DEFAULT, "conllu")
+        for text in texts:
+            error = library.ProcessingError()
+            output = pipeline.process(text, error)
+            if error.occurred():
+                raise VecdcsError(f"{file}: UDPipe failed: {error.message}")
+            yield from parse_conllu(output, f"udpipe:{file}")
 
-    return parse_text
-
-
-def _spaced(rows: list[tuple[Token, int, int]]) -> list[Token]:
-    """Tokens with SpaceAfter=No where the next one starts at the same character."""
-    ends = [start for _, start, _ in rows[1:]] + [-1]
-    return [
-        row._replace(misc=NO_SPACE if end == after else "_") for (row, _, end), after in zip(rows, ends, strict=True)
-    ]
+    return parse_texts
 
 
-def _line(text: str) -> str:
-    return " ".join(text.split())
+def _cleaned(texts: Iterable[str]) -> Iterator[str]:
+    """Texts with single spaces, without control characters; long ones and long runs without a space are cut."""
+    for text in texts:
+        for piece in pieces(text):
+            if found := chunks(piece):
+                yield " ".join(found)
+
+
+def _checked(sentence: Sentence, name: str) -> Sentence:
+    """The sentence with `# text` as its one comment and with lemmas, if its labels are UD's."""
+    _check_relations((token.deprel for token in sentence.tokens), name)
+    if all(token.upos == token.xpos == "_" for token in sentence.tokens):
+        raise VecdcsError(f"{name}: expected parts of speech (UPOS or Penn tags), found none in {sentence.text!r}")
+    tokens = [token if token.lemma != "_" else _with_lemma(token) for token in sentence.tokens]
+    return Sentence(tokens, [f"# text = {sentence.text}"], sentence.extras)
+
+
+def _check_relations(found: Iterable[str], name: str) -> None:
+    strange = {label for label in found if label.partition(":")[0].lower() not in RELATIONS}
+    if strange:
+        listed = ", ".join(sorted(map(repr, strange)))
+        raise VecdcsError(f"{name}: expected relations of Universal Dependencies (nsubj, obj, obl...), found {listed}")
+
+
+def _with_lemma(token: Token) -> Token:
+    tag = token.xpos if token.xpos != "_" else LEMMA_TAGS.get(token.upos, "_")
+    return token._replace(lemma=_lemmatizer()(token.form, tag))
+
+
+@cache
+def _lemmatizer() -> Lemmatizer:
+    return Lemmatizer(read_lemmas(ENGLISH / "lemmas.tsv"))

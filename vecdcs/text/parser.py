@@ -28,12 +28,10 @@ def read_texts(path: str | Path) -> Iterator[str]:
     kept = ""
     with open_bytes(path) as stream:
         while block := stream.readline(LONGEST_READ):
-            text = kept + decoder.decode(block)
-            if block.endswith(b"\n"):
-                kept = ""
-            else:
-                head, space, tail = text.rpartition(" ")
-                text, kept = (head, tail) if space else (text, "")
+            ended = block.endswith(b"\n") or len(block) < LONGEST_READ
+            text, kept = kept + decoder.decode(block, ended), ""
+            if not ended and " " in text:
+                text, _, kept = text.rpartition(" ")
             yield text
         yield kept + decoder.decode(b"", final=True)
 

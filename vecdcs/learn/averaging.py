@@ -26,7 +26,7 @@ from vecdcs.errors import InputError
 from vecdcs.learn import blas
 from vecdcs.learn.chance import stream
 from vecdcs.learn.recipes import Plan
-from vecdcs.learn.trainer import Position, Report, Source, State, Trainer, initial_state
+from vecdcs.learn.trainer import Position, Report, Source, State, Trainer
 from vecdcs.learn.update import nearer_orthogonal
 
 ROUND, LEAST_ROUNDS = 1_000_000, 50
@@ -134,31 +134,25 @@ def put(state: State, change: Change) -> None:
 
 
 def average(state: State, changes: Sequence[Change], orthogonal: bool) -> Change:
-    """Set every row to its mean over the actors that used it, weighted by their uses; what changed by that."""
+    """Set every row to its mean over all actors, for whom it is as before if they did not use it; what changed."""
     changed = []
     for table, parts in zip(tables(state), zip(*changes, strict=True), strict=True):
-        total = np.zeros_like(table.uses)
+        users, uses = np.zeros(len(table.uses), np.int32), np.zeros_like(table.uses)
         for part in parts:
-            total[part.rows] += part.uses
-        rows = np.flatnonzero(total).astype(np.int32)
+            users[part.rows] += 1
+            uses[part.rows] += part.uses
+        rows = np.flatnonzero(users).astype(np.int32)
         for column, values in zip(table.columns, zip(*(part.values for part in parts), strict=True), strict=True):
-            column[rows] = _mean(rows, total, parts, values)
-        table.uses[rows] += total[rows]
+            others = (len(parts) - users[rows]).reshape(-1, *(1,) * (column.ndim - 1))
+            total = others.astype(column.dtype) * column[rows]
+            for part, value in zip(parts, values, strict=True):
+                total[np.searchsorted(rows, part.rows)] += value
+            column[rows] = total / column.dtype.type(len(parts))
+        table.uses[rows] += uses[rows]
         changed.append(rows)
     if orthogonal and len(changes) > 1:
         _hold_in_shape(state, changed[-1])
     return tuple(taken(table, rows) for table, rows in zip(tables(state), changed, strict=True))
-
-
-def _mean(
-    rows: IntArray, total: NDArray[np.int64], parts: Sequence[Rows], values: Sequence[NDArray[Any]]
-) -> NDArray[Any]:
-    kind = np.result_type(values[0], np.float32)
-    mean = np.zeros((len(rows), *values[0].shape[1:]), kind)
-    for part, value in zip(parts, values, strict=True):
-        share = (part.uses / total[part.rows]).astype(kind)
-        mean[np.searchsorted(rows, part.rows)] += share.reshape(-1, *(1,) * (value.ndim - 1)) * value
-    return mean
 
 
 def _hold_in_shape(state: State, fields: IntArray) -> None:
@@ -193,6 +187,26 @@ class Learner(Trainer):
 
     def _rate(self, paths: int) -> float:
         return super()._rate(paths + self.others)
+
+
+def shared(plan: Plan, paths: int, actors: int) -> Plan:
+    """The plan of one of several actors: steps on fewer paths, but longer by as much.
+
+    A step then moves parameters as far as one of a single process, which takes micro-batches of `paths` paths, and the
+    mean of all actors' steps moves them as far as a single process does on the paths of all.
+    """
+    recipe = plan.recipe
+    batches = max(1, recipe.batches // actors)
+    each = replace(
+        recipe,
+        batches=batches,
+        paths=max(1, paths * recipe.batches // (actors * batches)),
+        vector_rate=recipe.vector_rate * actors,
+        vector_decay=recipe.vector_decay / actors,  # relative to the rate
+        matrix_rate=recipe.matrix_rate * actors,
+        matrix_decay=recipe.matrix_decay / actors,
+    )
+    return replace(plan, recipe=each)
 
 
 class Actor:
@@ -251,9 +265,10 @@ class Averager:
         if not 0 < count <= len(source.shards):
             advice = "an actor needs at least one (`vecdcs build --shard-bytes` makes smaller ones)"
             raise InputError(f"{count} actors for the {len(source.shards)} shards of the forest: {advice}")
-        self.plan, self.vocabulary, self.source, self.averaging = plan, vocabulary, source, averaging
-        self.state = initial_state(plan, vocabulary)
-        self.total = Trainer(plan, vocabulary, source).total
+        alone = Trainer(plan, vocabulary, source)
+        self.state, self.total, self.orthogonal = alone.state, alone.total, plan.recipe.orthogonal
+        self.averaging = averaging
+        self.make = partial(_actor, shared(plan, alone.paths, count), vocabulary, source, count)
         self.round = averaging.round or max(1, min(ROUND, ceil(self.total / count / LEAST_ROUNDS)))
         self.costs: list[Cost] = []
 
@@ -265,15 +280,15 @@ class Averager:
         """Train from a position on; yields after each round, when the state is averaged."""
         count = self.averaging.actors
         position = start._replace(parts=tuple(Position(*part[:4]) for part in start.parts) or (Position(),) * count)
-        with self.averaging.engine(partial(_actor, self.plan, self.vocabulary, self.source, count), count) as team:
+        with self.averaging.engine(self.make, count) as team:
             change = whole(self.state)
             while True:
                 results, change = self._round(team, change, position)
-                paths = sum(result.paths for result in results)
+                paths, rate = sum(result.paths for result in results), max(result.rate for result in results) / count
                 if not paths:
                     return
                 position = _after(position, [result.position for result in results])
-                yield Report(position, paths, sum(result.loss for result in results) / paths, results[0].rate)
+                yield Report(position, paths, sum(result.loss for result in results) / paths, rate)
 
     def _round(self, team: Team, change: Change, position: Position) -> tuple[list[Result], Change]:
         """Tell the actors what changed, let each do its round, and average: their results, and what changed by them."""
@@ -281,7 +296,7 @@ class Averager:
         orders = [Order(part, self.round, position.paths - part.paths) for part in position.parts]
         results = team(change, orders, partial(whole, self.state))
         learned = perf_counter()
-        averaged = average(self.state, [result.change for result in results], self.plan.recipe.orthogonal)
+        averaged = average(self.state, [result.change for result in results], self.orthogonal)
         end = perf_counter()
         cost = Cost(
             down=len(results) * size(change),

@@ -127,13 +127,20 @@ def test_files_are_read(tmp_path: Path) -> None:
     assert items[4].text == 'The "old" man saw the river.'
 
 
+GOOD = '1\t"The <e1>key</e1> opens <e2>it</e2>."\r\nOther\r\nComment: yes\r\n\r\n'
+
+
 @pytest.mark.parametrize(
     ("text", "line"),
     [
         ('1\t"The <e1>key</e1> opens <e2>it</e2>."\r\nUnknown(e1,e2)\r\n', 2),
         ('1\t"The <e1>key</e1> opens it."\r\nOther\r\n', 1),
         ("1\tThe <e1>key</e1> opens <e2>it</e2>.\r\nOther\r\n", 1),
+        (GOOD + '2 "The <e1>key</e1> opens <e2>it</e2>."\r\nOther\r\n', 5),
+        (GOOD + '2\t"The <e1>key</e1> opens <e2>it</e2>."\r\nOther\r\nmore\r\n', 7),
+        (GOOD.rstrip() + '\r\n2\t"The <e1>key</e1> opens <e2>it</e2>."\r\nOther\r\n', 4),
         ("nothing", 1),
+        ("", 1),
     ],
 )
 def test_malformed_files_name_the_line(tmp_path: Path, text: str, line: int) -> None:
@@ -191,6 +198,8 @@ def test_by_cross_validation_and_by_test_file(tmp_path: Path) -> None:
     assert [row["id"] for row in tested.details] == list(range(8001, 8011))
     assert relations.evaluate(model, tmp_path, tmp_path / "cache").figures == tested.figures
     model = random_model(words=("storm/N", "flood/N", "rain/N", "letter/N", "box/N", "damage/N", "jar/N", "milk/N"))
+    known = relations.evaluate(model, tmp_path, tmp_path / "cache").figures
+    assert known["oov"] == pytest.approx(7 / 20) and known["no_features"] == 0
     near = relations.similar(model, tmp_path, tmp_path / "cache", 8001, 3)
     assert near[0][1].id == 8001 and {item.id % 10 for _, item in near[1:]} == {1}
 
@@ -200,7 +209,7 @@ def test_vectors_give_span_features(tmp_path: Path) -> None:
     (tmp_path / "vectors.txt").write_text("4 2\nstorm 1 0\ncaused 0 1\nthe 0 0\nflood 3 4\n", encoding="utf-8")
     model = read_vectors(tmp_path / "vectors.txt")
     items = read(tmp_path / relations.TRAIN)
-    found = relations.features(model, items, parsed([items[0].text], tmp_path / "cache"))[0]
+    found = relations.features(model, items, parsed([items[0].text], tmp_path / "cache"))[0][0]
     half = np.sqrt(0.5)
     last = np.array([0.6, 1.8]) / np.hypot(0.6, 1.8)
     np.testing.assert_allclose(found, [1, 0, 0.6, 0.8, half, half, *last], atol=1e-6)

@@ -28,6 +28,7 @@ GRID_C, GRID_GAMMA = (0.5, 1.0, 2.0, 4.0, 8.0), (0.0625, 0.125, 0.25, 0.5, 1.0)
 SAMPLE = 2000  # items to choose the grid's best on
 
 Features = NDArray[np.float32]
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -51,22 +52,26 @@ def evaluate(model: Model, data: Path, cache: Path, options: Options = Options()
     with clock("parse"):
         sentences = _parsed(items, cache, options.parser) + _parsed(tested, cache, options.parser)
     with clock("compose"):
-        found = features(model, [*items, *tested], sentences)
+        found, unknown = features(model, [*items, *tested], sentences)
     labels = np.array([item.label for item in items])
     with clock("classify"):
         c, gamma = _chosen(found[: len(items)], labels, options)
         given = _classified(found, labels, len(tested), c, gamma, options)
     scored = tested or items
-    return _result(model, scored, found[-len(scored) :], given, clock, (c, gamma), bool(tested), options)
+    coverage = {
+        "no_features": int(np.sum(~found[-len(scored) :].any(1))),
+        "oov": float(unknown[-len(scored) :].mean()),
+    }
+    settings = {**coverage, "C": c, "gamma": gamma}
+    return _result(model, scored, given, clock, settings, bool(tested), options)
 
 
 def _result(
     model: Model,
     items: Sequence[Item],
-    found: Features,
     given: Labels,
     clock: Clock,
-    chosen: tuple[float, float],
+    settings: dict[str, float],
     tested: bool,
     options: Options,
 ) -> Result:
@@ -79,9 +84,7 @@ def _result(
         "items": len(items),
         **score(gold, given),
         "interval95": interval95(sample, options.seed),
-        "no_features": int(np.sum(~found.any(1))),
-        "C": chosen[0],
-        "gamma": chosen[1],
+        **settings,
         "confusion": confusion(gold, given).tolist(),
     }
     details = [
@@ -96,19 +99,27 @@ def _parsed(items: Sequence[Item], cache: Path, parser: str) -> list[list[Senten
     return parsed([item.text for item in items], cache, parser) if items else []
 
 
-def features(model: Model, items: Sequence[Item], sentences: Sequence[Sequence[Sentence]]) -> Features:
-    """[A B C D] of each item; zero where a marked word has no node."""
+def features(model: Model, items: Sequence[Item], sentences: Sequence[Sequence[Sentence]]) -> tuple[Features, Floats]:
+    """[A B C D] of each item, zero where a marked word has no node; and the share of its marked words not known."""
     if isinstance(model.vocabulary, PlainVocabulary):
         return _span_features(model, items, sentences)
-    found = np.zeros((len(items), 4 * model.dim), np.float32)
+    found, unknown = np.zeros((len(items), 4 * model.dim), np.float32), np.ones(len(items))
     ud = bool(model.config.get("forest", {}).get("ud"))
-    relations = [
-        relation_of(_trees(group, ud), *_tokens(item, group)) for item, group in zip(items, sentences, strict=True)
-    ]
-    rows = [row for row, relation in enumerate(relations) if relation is not None]
-    for part in (rows[start : start + SAMPLE] for start in range(0, len(rows), SAMPLE)):
-        found[part] = relation_features(model, [one for row in part if (one := relations[row]) is not None])
-    return found
+    relations = {
+        row: relation
+        for row, (item, group) in enumerate(zip(items, sentences, strict=True))
+        if (relation := relation_of(_trees(group, ud), *_tokens(item, group))) is not None
+    }
+    for start in range(0, len(relations), SAMPLE):
+        rows = list(relations)[start : start + SAMPLE]
+        some = [relations[row] for row in rows]
+        found[rows] = relation_features(model, some)
+        unknown[rows] = [_unknown(model, (one.first.word, one.second.word)) for one in some]
+    return found, unknown
+
+
+def _unknown(model: Model, words: Sequence[str]) -> float:
+    return sum(not model.knows(word) for word in words) / len(words)
 
 
 def _trees(sentences: Iterable[Sentence], ud: bool) -> list[list[Node]]:
@@ -127,9 +138,11 @@ def _tokens(item: Item, sentences: Sequence[Sentence]) -> list[set[int]]:
     return [{before[s.sentence] + s.token for s in within(item.text, sentences, *span)} for span in item.spans]
 
 
-def _span_features(model: Model, items: Sequence[Item], sentences: Sequence[Sequence[Sentence]]) -> Features:
+def _span_features(
+    model: Model, items: Sequence[Item], sentences: Sequence[Sequence[Sentence]]
+) -> tuple[Features, Floats]:
     """For vectors alone, as the paper's GloVe row: e1, e2, and the sums over [e1, e2) and (e1, e2]."""
-    found = np.zeros((len(items), 4, model.dim), np.float32)
+    found, unknown = np.zeros((len(items), 4, model.dim), np.float32), np.ones(len(items))
     for row, (item, group) in enumerate(zip(items, sentences, strict=True)):
         first, second = (sorted(tokens) for tokens in _tokens(item, group))
         if not first or not second:
@@ -139,7 +152,8 @@ def _span_features(model: Model, items: Sequence[Item], sentences: Sequence[Sequ
         (one, start), (other, end) = ((tokens[-1] - 1, tokens[0] - 1) for tokens in (first, second))
         spans = (vectors[start:end], vectors[one + 1 : other + 1])
         found[row] = [vectors[one], vectors[other], *(span.sum(0) for span in spans)]
-    return unit(found).reshape(len(items), -1)
+        unknown[row] = _unknown(model, (words[one], words[other]))
+    return unit(found).reshape(len(items), -1), unknown
 
 
 def exchanged(found: Features) -> Features:
@@ -185,7 +199,7 @@ def similar(
     items = read(data / TRAIN)
     others = read(data / TEST) if (data / TEST).is_file() else []
     sentences = _parsed(items, cache, parser) + _parsed(others, cache, parser)
-    found = unit(features(model, [*items, *others], sentences))
+    found = unit(features(model, [*items, *others], sentences)[0])
     place = next((at for at, item in enumerate((*items, *others)) if item.id == wanted), None)
     if place is None:
         raise InputError(f"no item {wanted}", str(data / TRAIN))

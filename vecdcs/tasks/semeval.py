@@ -29,6 +29,7 @@ LABELS = (*(f"{name}(e1,e2)" for name in RELATIONS), *(f"{name}(e2,e1)" for name
 Labels = NDArray[np.int64]
 
 _ITEM = re.compile(r'\s*(\d+)\t"(.*)"\s*')
+_FORM = '`id TAB "… <e1>…</e1> … <e2>…</e2> …"`'
 _MARKS = re.compile(r"(.*?)<e1>(.*?)</e1>(.*?)<e2>(.*?)</e2>(.*)")
 
 
@@ -45,23 +46,27 @@ def read(path: Path) -> list[Item]:
     """The items of a file: `id TAB "sentence"`, the label, a comment, a blank line."""
     with path.open(encoding="utf-8", errors="replace") as stream:
         lines = [line.rstrip("\r\n") for line in stream]
-    items: list[Item] = []
-    for number, line in enumerate(lines, 1):
-        if re.match(r"\s*\d+\t", line):
-            label = lines[number].strip() if number < len(lines) else ""
-            items.append(_item(line, label, str(path), number))
-    if not items:
-        raise InputError('expected items such as `1 TAB "The <e1>key</e1> opens the <e2>door</e2>."`', str(path), 1)
-    return items
+    starts = [at for at, line in enumerate(lines) if line.strip() and (at == 0 or not lines[at - 1].strip())]
+    if not starts:
+        raise InputError(f"expected items, {_FORM}", str(path), 1)
+    ends = [*starts[1:], len(lines)]
+    return [_item(lines[start:end], str(path), start + 1) for start, end in zip(starts, ends, strict=True)]
 
 
-def _item(line: str, label: str, name: str, number: int) -> Item:
-    if label not in LABELS:
-        raise InputError(f"expected a label such as {LABELS[0]} or Other, found {label!r}", name, number + 1)
-    whole = _ITEM.fullmatch(line)
+def _item(lines: list[str], name: str, number: int) -> Item:
+    """An item from its lines, of which the first has this number."""
+    whole = _ITEM.fullmatch(lines[0])
     parts = _MARKS.fullmatch(whole[2]) if whole else None
     if whole is None or parts is None:
-        raise InputError('expected `id TAB "… <e1>…</e1> … <e2>…</e2> …"`', name, number)
+        raise InputError(f"expected {_FORM}", name, number)
+    label, comment = (lines[at].strip() if at < len(lines) else "" for at in (1, 2))
+    if label not in LABELS:
+        raise InputError(f"expected a label such as {LABELS[0]} or Other, found {label!r}", name, number + 1)
+    if comment and not comment.startswith("Comment"):
+        raise InputError("expected a line `Comment:`, then a blank line", name, number + 2)
+    for at, line in enumerate(lines[3:], number + 3):
+        if _ITEM.fullmatch(line):
+            raise InputError("expected a blank line before the next item", name, at)
     ends = np.cumsum([len(part) for part in parts.groups()]).tolist()
     return Item(int(whole[1]), "".join(parts.groups()), ((ends[0], ends[1]), (ends[2], ends[3])), LABELS.index(label))
 

@@ -101,8 +101,11 @@ def test_split_train_and_execution(tmp_path: Path) -> None:
     found = json.loads(run(*arguments, "--questions", 10, "--json"))
     assert [row["set"] for row in found["sets"]] == ["1-step", "2-step", "intersection"]
     assert "hybrid" in run(*arguments, "--questions", 10)
+    assert found["oov"] == 0.0
     with pytest.raises(InputError, match="either --forest"):
         run("evaluate", "execution", "-m", tmp_path / "model")
+    without = json.loads(run("evaluate", "execution", "-m", tmp_path / "model", "--data", tmp_path, "--json"))
+    assert "split forest" in without["missing"][0]
 
 
 def test_intrinsic(models: Path, tmp_path: Path) -> None:
@@ -110,7 +113,9 @@ def test_intrinsic(models: Path, tmp_path: Path) -> None:
     found = json.loads(run(*arguments, "--json", "--plot", tmp_path / "space.png"))
     assert len(found["neighbours"]["book/N"]) == 9 and len(found["transformed"]) == 3
     assert (tmp_path / "space.png").read_bytes().startswith(b"\x89PNG")
-    assert "ARG COMP" in run(*arguments)
+    assert "ARG COMP" in run(*arguments, "--data", tmp_path, "--details", tmp_path / "items.tsv")
+    rows = (tmp_path / "items.tsv").read_text(encoding="utf-8").splitlines()
+    assert rows[0].split("\t") == ["task", "word", "by", "rank", "found"] and "ARG COMP" in rows[-11]
 
 
 def test_all_writes_the_same_report_again(data: Path, models: Path, tmp_path: Path) -> None:
@@ -122,12 +127,25 @@ def test_all_writes_the_same_report_again(data: Path, models: Path, tmp_path: Pa
     for name in ("results.json", "README.md"):
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
     told = json.loads((tmp_path / "one/results.json").read_text(encoding="utf-8"))
+    gaps = {(gap["set"], gap["against"]): gap for gap in told["differences"]}
+    amod = [done["preference"]["sets"][0]["spearman"] for done in told["models"].values()]
+    assert gaps["amod", "no matrix"]["difference"] == pytest.approx(amod[0] - amod[1])
+    assert "Paired differences" in shown and {gap["model"] for gap in told["differences"]} == {"vecDCS, d=8"}
     assert list(told["models"]) == ["vecDCS, d=8", "no matrix", "GloVe"]
     assert told["data"].keys() >= {"preference/amod_annotation.txt"} and told["commit"]
     text = (tmp_path / "one/README.md").read_text(encoding="utf-8") + json.dumps(told)
     assert str(tmp_path) not in text and str(data) not in text
     assert "farmer" not in text and "storm" not in text
     assert (tmp_path / "items.tsv").read_text(encoding="utf-8").count("no matrix: completion") == 2
+
+
+def test_counts_are_a_row_of_completion(data: Path, models: Path, tmp_path: Path) -> None:
+    write_conllu(tmp_path / "text.conllu", 60)
+    build([tmp_path / "text.conllu"], tmp_path / "forest")
+    arguments = ("--data", data, "-m", models / "full", "--pmi", tmp_path / "forest", "--cache", tmp_path / "cache")
+    found = json.loads(run("evaluate", "all", *arguments, "--task", "completion", "--json"))
+    assert list(found["models"]) == ["vecDCS", "PMI"] and "PMI" in found["models"]["PMI"]["completion"]["protocol"]
+    assert {gap["set"] for gap in found["differences"]} == {"development", "all"}
 
 
 def test_missing_data_is_reported_not_fatal(models: Path, tmp_path: Path) -> None:

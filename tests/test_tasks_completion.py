@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
 from itertools import pairwise
@@ -20,7 +21,7 @@ from vecdcs.corpus.vocabulary import cut
 from vecdcs.dcs.notation import parse
 from vecdcs.dcs.tree import Tree
 from vecdcs.errors import InputError
-from vecdcs.model.model import unit
+from vecdcs.model.model import load, save, unit
 from vecdcs.tasks import completion
 from vecdcs.tasks.counts import CONTEXT_MASS, PATH_MASS, Context, contexts, count_paths
 from vecdcs.tasks.parses import parsed
@@ -106,13 +107,26 @@ def test_the_highest_score_wins_and_the_first_of_equals(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["Adventures of Sherlock Holmes.txt", "the_sign_of_the_four.txt.xz", "baskervilles.txt"]
+    "name",
+    ["Adventures of Sherlock Holmes.txt", "the_sign_of_the_four.txt.xz", "baskervilles.txt", "pg1661.txt", "244-0.txt"],
 )
 def test_who_has_read_the_books_is_refused(tmp_path: Path, name: str) -> None:
     model = random_model()
     object.__setattr__(model, "config", {"sources": ["other.txt", name]})
     with pytest.raises(InputError, match="Sherlock Holmes"):
         completion.evaluate(model, tmp_path, tmp_path)
+
+
+def test_a_manifest_that_names_the_books_is_refused_and_others_are_not(tmp_path: Path) -> None:
+    model = random_model()
+    object.__setattr__(model, "config", {"sources": ["pg16610.txt", "108.txt", "novels_244.txt"]})
+    save(model, tmp_path / "model", [])
+    assert completion.evaluate(load(tmp_path / "model"), tmp_path, tmp_path).missing
+    manifest = tmp_path / "model/manifest.json"
+    told = json.loads(manifest.read_text(encoding="utf-8")) | {"sources": ["His Last Bow.txt"]}
+    manifest.write_text(json.dumps(told), encoding="utf-8")
+    with pytest.raises(InputError, match="His Last Bow"):
+        completion.evaluate(load(tmp_path / "model"), tmp_path, tmp_path)
 
 
 def all_paths(forest: Forest) -> Counter[tuple[str, tuple[str, ...], str]]:

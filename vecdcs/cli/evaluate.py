@@ -27,6 +27,7 @@ VectorsOption = Annotated[
 ]
 DataOption = Annotated[Path, typer.Option("--data", help="The folder with phrase_similarity, relations, completion, …")]
 AgainstOption = Annotated[Path | None, typer.Option("--against", help="Another model: the paired difference to it.")]
+UnusedData = Annotated[Path | None, typer.Option("--data", help="As elsewhere; nothing of it is needed here.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="One JSON object.")]
 DetailsOption = Annotated[Path | None, typer.Option("--details", help="Write every item to this file (TSV).")]
 CacheOption = Annotated[
@@ -156,15 +157,16 @@ def execution(
     model: ModelOption = None,
     vectors: VectorsOption = None,
     questions: Annotated[int, typer.Option(min=1, help="Questions of each kind.")] = 300,
+    data: UnusedData = None,
     against: AgainstOption = None,
     details: DetailsOption = None,
     as_json: JsonOption = False,
     seed: SeedOption = 1,
 ) -> None:
     """Questions whose answers only hidden sentences support: how high a model that never saw them ranks these."""
-    if (forest is None) == (world is None):
+    if (forest is None) == (world is None) and (forest or data is None):
         raise InputError("expected either --forest (from `vecdcs split`) or --world (from `vecdcs world`)")
-    settings = replace(_settings(Path(), seed=seed), split=forest, world=world, questions=questions)
+    settings = replace(_settings(data or Path(), seed=seed), split=forest, world=world, questions=questions)
     _run("execution", settings, _one(model, vectors), against, details, as_json)
 
 
@@ -176,14 +178,16 @@ def intrinsic(
         list[str] | None, typer.Option("--word", help="A word for the tables, as book/N; repeatable.")
     ] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw matrices and words (.png, .svg, .pdf).")] = None,
+    data: UnusedData = None,
+    details: DetailsOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """What the space shows: neighbours by part of speech, how orthogonal matrices are, words sent through them."""
     from vecdcs.tasks.intrinsic import draw
 
-    settings = _settings(Path())
+    settings = _settings(data or Path())
     loaded = _one(model, vectors)
-    _run("intrinsic", replace(settings, words=tuple(word)) if word else settings, loaded, None, None, as_json)
+    _run("intrinsic", replace(settings, words=tuple(word)) if word else settings, loaded, None, details, as_json)
     if plot is not None:
         draw(loaded, plot)
 
@@ -194,6 +198,7 @@ def evaluate_all(
     model: Annotated[list[str] | None, typer.Option("--model", "-m", help="PATH or NAME=PATH; repeatable.")] = None,
     vectors: Annotated[list[str] | None, typer.Option("--vectors", help="FILE or NAME=FILE; repeatable.")] = None,
     forest: Annotated[Path | None, typer.Option("--forest", help="A folder made by `vecdcs split`.")] = None,
+    pmi: Annotated[Path | None, typer.Option("--pmi", help="A forest: a row of smoothed PMI for completion.")] = None,
     only: Annotated[list[str] | None, typer.Option("--task", help="Only this task; repeatable.")] = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Write results.json and README.md here.")
@@ -208,7 +213,7 @@ def evaluate_all(
     from vecdcs.tasks.report import account, run, write_report
     from vecdcs.tasks.result import write_details
 
-    settings = replace(_settings(data, cache, parser, seed), split=forest)
+    settings = replace(_settings(data, cache, parser, seed), split=forest, pmi=pmi)
     models = _several(model or [], vectors or [])
     results = run(models, settings, only or (), lambda text: typer.echo(text, err=True))
     if output is not None:
@@ -220,8 +225,10 @@ def evaluate_all(
         typer.echo(json.dumps(account(results, settings), ensure_ascii=False))
     else:
         from vecdcs.tasks.paper import tables
+        from vecdcs.tasks.report import difference_table, differences
 
-        for table in tables(results):
+        gaps = difference_table(differences(results, seed))
+        for table in [*tables(results), *([gaps] if gaps.rows else [])]:
             _print_table(table)
 
 

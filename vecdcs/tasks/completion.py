@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -16,7 +17,7 @@ from vecdcs.corpus.vocabulary import Vocabulary, cut
 from vecdcs.dcs.convert import Node, convert, convert_ud
 from vecdcs.dcs.tree import BLANK, Tree
 from vecdcs.errors import InputError
-from vecdcs.model.model import Model, unit
+from vecdcs.model.model import MANIFEST, Model, unit
 from vecdcs.model.query import compose, hung, lay_flat, node_vectors
 from vecdcs.tasks.counts import contexts, count_paths
 from vecdcs.tasks.parses import parsed, within
@@ -41,7 +42,10 @@ HOLMES = (
     "valleyoffear",
     "hislastbow",
 )
+# The same by their numbers at Project Gutenberg, where files are called pg1661.txt or 1661-0.txt.
+HOLMES_NUMBERS = ("108", "244", "834", "1661", "2097", "2350", "2852", "3289", "48320")
 
+_GUTENBERG = re.compile(r"pg(\d+)\b|(\d+)-\w")
 _LINE = re.compile(r"(\d+)([a-e])\) (.*?)\[(.+?)\](.*)")
 
 
@@ -103,7 +107,7 @@ def read_questions(data: Path) -> tuple[list[Candidate], dict[int, int]]:
 
 def evaluate(model: Model, data: Path, cache: Path, parser: str = "english", seed: int = 1) -> Result:
     """The share of questions whose right answer scores highest."""
-    _refuse_holmes(model.config.get("sources", []), str(model.path))
+    _refuse_holmes(_sources(model), str(model.path))
     ud = bool(model.config.get("forest", {}).get("ud"))
     chooser = Chooser(str(model.path), BY_VECTORS, ud, lambda filled: model_scores(model, filled), model.knows)
     return _evaluate(chooser, data, cache, parser, seed)
@@ -203,10 +207,19 @@ def count_scores(forest: Forest, vocabulary: Vocabulary, filled: Sequence[Filled
     return np.concatenate([counts.pmi(some, word[None]) for some, word in zip(around, words, strict=True)])
 
 
+def _sources(model: Model) -> list[str]:
+    """The files of text that a model, or its manifest, names."""
+    manifest = model.path / MANIFEST if model.path else None
+    named = json.loads(manifest.read_text("utf-8")).get("sources", []) if manifest and manifest.is_file() else []
+    return [*model.config.get("sources", []), *named]
+
+
 def _refuse_holmes(sources: Sequence[str], where: str) -> None:
     """No figure for who has read the books the questions are from."""
     for source in sources:
-        bare = re.sub(r"[^a-z]", "", Path(source).name.lower())
-        if any(title in bare for title in HOLMES):
+        name = Path(source).name.lower()
+        bare = re.sub(r"[^a-z]", "", name)
+        number = _GUTENBERG.match(name)
+        if any(title in bare for title in HOLMES) or (number and (number[1] or number[2]) in HOLMES_NUMBERS):
             message = f"learned from {Path(source).name}, but the questions are from the Sherlock Holmes books"
             raise InputError(f"{message}: train without them", where)

@@ -40,7 +40,7 @@ def evaluate(model: Model, split: Split, count: int = COUNT, seed: int = 1) -> R
         counts = count_paths(split.train, wanted, vocabulary)
     with clock("rank"):
         ranks = {name: rank(asked, ranker, vocabulary) for name, ranker in rankers(model, counts).items()}
-    figures = _figures(asked, ranks, seed)
+    figures = {**_figures(asked, ranks, seed), "oov": _unknown(model, asked)}
     samples = tuple(_sample(asked, ranks["model"], kind) for kind in _kinds(asked))
     details = [
         _detail(question, {name: found[at] for name, found in ranks.items()}) for at, question in enumerate(asked)
@@ -50,6 +50,12 @@ def evaluate(model: Model, split: Split, count: int = COUNT, seed: int = 1) -> R
         "these support, ranked among all words of the vocabulary, other answers left out, ties at their expectation"
     )
     return Result("execution", str(model.path), protocol, figures, (), clock.seconds, samples, details)
+
+
+def _unknown(model: Model, asked: Sequence[Question]) -> float:
+    """The share of the gold answers that the model does not know."""
+    known = [model.knows(word) for question in asked for word in question.gold]
+    return 1 - sum(known) / len(known)
 
 
 def _check_trained(model: Model, split: Split) -> None:

@@ -51,7 +51,16 @@ def evaluate(model: Model, words: Sequence[str] = WORDS) -> Result:
         }
     protocol = f"cosines of query vectors, {TOP} nearest; query vectors through matrices . answer vectors"
     missing = tuple(word for word in words if word not in known)
-    return Result("intrinsic", str(model.path), protocol, figures, missing, clock.seconds)
+    details = [
+        *(_details(word, "neighbours", found) for word, found in figures["neighbours"].items()),
+        *(_details(row["word"], row["fields"], row["answers"]) for row in figures["transformed"]),
+    ]
+    rows = [row for some in details for row in some]
+    return Result("intrinsic", str(model.path), protocol, figures, missing, clock.seconds, details=rows)
+
+
+def _details(word: str, way: str, found: Sequence[str]) -> list[dict[str, object]]:
+    return [{"word": word, "by": way, "rank": at, "found": one} for at, one in enumerate(found, 1)]
 
 
 def _named(model: Model) -> list[str]:

@@ -5,18 +5,22 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import vecdcs
+from vecdcs.corpus.forest import Forest
 from vecdcs.errors import InputError, VecdcsError
 from vecdcs.model.model import Model
+from vecdcs.tasks.completion import evaluate_counts
 from vecdcs.tasks.paper import Results, Table, markdown, tables
 from vecdcs.tasks.parses import parser_digest
-from vecdcs.tasks.result import Result, data_digests
+from vecdcs.tasks.result import Result, against, data_digests
 from vecdcs.tasks.suite import TASKS, Settings
 
 RESULTS, README = "results.json", "README.md"
+PMI = "PMI"  # the row of what counting alone can do
 
 
 def run(
@@ -29,22 +33,56 @@ def run(
     for name in only:
         if name not in TASKS:
             raise InputError(f"--task {name}: expected one of {', '.join(TASKS)}")
-    done: dict[str, dict[str, Result]] = {name: {} for name in models}
+    chosen = [task for task in TASKS if not only or task in only]
+    done: dict[str, dict[str, Result]] = {}
     for name, model in models.items():
-        for task, evaluate in TASKS.items():
-            if only and task not in only:
-                continue
-            try:
-                result = evaluate(model, settings)
-            except VecdcsError as error:
-                result = Result(task, str(model.path), "", {}, (str(error),))
-            done[name][task] = result
-            tell(f"{name}: {task}, {sum(result.seconds.values()):.0f} CPU s" + _missing(result))
+        done[name] = {task: _told(name, task, partial(TASKS[task], model, settings), tell) for task in chosen}
+    if settings.pmi is not None and "completion" in chosen:
+        counted = partial(_counted, settings.pmi, settings)
+        done[PMI] = {"completion": _told(PMI, "completion", counted, tell)}
     return done
 
 
-def _missing(result: Result) -> str:
-    return f"; missing: {', '.join(result.missing)}" if result.missing else ""
+def _told(name: str, task: str, evaluate: Callable[[], Result], tell: Callable[[str], None]) -> Result:
+    """A result, or why there is none."""
+    try:
+        result = evaluate()
+    except VecdcsError as error:
+        result = Result(task, name, "", {}, (str(error),))
+    missing = f"; missing: {', '.join(result.missing)}" if result.missing else ""
+    tell(f"{name}: {task}, {sum(result.seconds.values()):.0f} CPU s{missing}")
+    return result
+
+
+def _counted(forest: Path, settings: Settings) -> Result:
+    return evaluate_counts(Forest.open(forest), settings.data, settings.cache, settings.parser, settings.seed)
+
+
+def differences(results: Results, seed: int) -> list[dict[str, Any]]:
+    """How much better the first model is than each other one, set by set, on the same bootstrap draws."""
+    first, *others = results
+    return [
+        {"task": task, "set": gap["name"], "model": first, "against": other, **_gap(gap)}
+        for other in others
+        for task, result in results[first].items()
+        if task in results[other]
+        for gap in against(result, results[other][task], seed)
+    ]
+
+
+def _gap(gap: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: gap[key] for key in ("difference", "interval95")}
+
+
+def difference_table(gaps: Sequence[Mapping[str, Any]]) -> Table:
+    """The differences as a table; those whose interval leaves out 0 end with a star."""
+    rows: list[tuple[str, ...]] = []
+    for gap in gaps:
+        low, high = gap["interval95"]
+        sure = " *" if low > 0 or high < 0 else ""
+        cells = (gap["task"], gap["set"], f"{gap['difference']:+.3f}{sure}", f"{low:+.3f} to {high:+.3f}")
+        rows.append((f"{gap['model']} – {gap['against']}", *cells))
+    return Table("Paired differences", ("", "task", "set", "difference", "95 %"), rows)
 
 
 def account(results: Results, settings: Settings) -> dict[str, Any]:
@@ -58,6 +96,7 @@ def account(results: Results, settings: Settings) -> dict[str, Any]:
         "models": {
             name: {task: _lasting(name, result) for task, result in done.items()} for name, done in results.items()
         },
+        "differences": differences(results, settings.seed),
     }
 
 
@@ -93,6 +132,7 @@ def write_report(results: Results, settings: Settings, folder: Path) -> None:
 def readme(results: Results, told: Mapping[str, Any]) -> str:
     """The tables as a page."""
     made = [table for table in tables(results) if not table.title.startswith("Words most similar")]
+    made += [table for table in [difference_table(told["differences"])] if table.rows]
     head = (
         "# Results\n\nWritten by `vecdcs evaluate all` (docs/evaluation.md says what is measured); every figure with "
         f"its interval is in `{RESULTS}`.\n\n"

@@ -15,7 +15,7 @@ from vecdcs.errors import InputError
 from vecdcs.model.model import Model, unit
 from vecdcs.tasks.completion import blank_vectors
 from vecdcs.tasks.ranking import average_precision
-from vecdcs.tasks.result import Result, Sample, interval95
+from vecdcs.tasks.result import Clock, Result, Sample, interval95
 from vecdcs.world.world import World
 
 Floats = NDArray[np.float64]
@@ -32,13 +32,15 @@ class WorldQuestion(NamedTuple):
 
 def evaluate(model: Model, folder: Path, seed: int = 1) -> Result:
     """Mean average precision of the true denotations of the small world, all of them and those no sentence states."""
+    clock = Clock()
     asked, names = read_world(folder)
-    answers = unit(np.asarray(model.answer[model.vocabulary.word_ids(names)], np.float32))
-    scores = blank_vectors(model, [question.tree for question in asked]) @ answers.T
-    rows = [
-        (question.kind, *_precisions(question, dict(zip(names, row.tolist(), strict=True))))
-        for question, row in zip(asked, scores, strict=True)
-    ]
+    with clock("rank"):
+        answers = unit(np.asarray(model.answer[model.vocabulary.word_ids(names)], np.float32))
+        scores = blank_vectors(model, [question.tree for question in asked]) @ answers.T
+        rows = [
+            (question.kind, *_precisions(question, dict(zip(names, row.tolist(), strict=True))))
+            for question, row in zip(asked, scores, strict=True)
+        ]
     samples, sets = [], []
     for kind in dict.fromkeys(question.kind for question in asked):
         chosen = np.array([row[1:] for row in rows if row[0] == kind])
@@ -48,12 +50,13 @@ def evaluate(model: Model, folder: Path, seed: int = 1) -> Result:
         sets.append({"set": kind, "questions": len(chosen), **figures, "interval95": interval95(samples[-1], seed)})
     whole = _sample("all", np.array([row[1] for row in rows]))
     protocol = "small world: all names ranked; average precision of all true answers, and of those no sentence states"
-    overall: dict[str, Any] = {"map": whole.value, "interval95": interval95(whole, seed), "sets": sets}
+    oov = 1 - sum(map(model.knows, names)) / len(names)
+    overall: dict[str, Any] = {"map": whole.value, "interval95": interval95(whole, seed), "oov": oov, "sets": sets}
     details = [
         {"kind": question.kind, "tree": str(question.tree), "average_precision": f"{row[1]:.5f}"}
         for question, row in zip(asked, rows, strict=True)
     ]
-    return Result("execution", str(model.path), protocol, overall, (), {}, (*samples, whole), details)
+    return Result("execution", str(model.path), protocol, overall, (), clock.seconds, (*samples, whole), details)
 
 
 def _sample(name: str, values: Floats) -> Sample:

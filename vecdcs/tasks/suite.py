@@ -22,6 +22,7 @@ class Settings:
     cache: Path = field(default_factory=default_cache)
     split: Path | None = None
     world: Path | None = None
+    pmi: Path | None = None
     parser: str = "english"
     seed: int = 1
     plain_sum: bool = False

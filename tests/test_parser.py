@@ -210,6 +210,14 @@ def test_ten_megabytes_without_a_newline(
     assert 0 < max(handed) <= shipped.LONGEST_TEXT
 
 
+@pytest.mark.parametrize("sentence", ["He left the old house. ", "and the rest, "])
+def test_long_texts_are_cut_between_sentences_or_words(sentence: str) -> None:
+    found = list(shipped.pieces(sentence * 50_000))
+    assert len(found) > 2
+    assert [word for piece in found for word in piece.split()] == sentence.split() * 50_000
+    assert all(piece.strip().endswith(sentence.strip()[-1]) for piece in found) or "." not in sentence
+
+
 def test_batches_are_bounded(english: ShippedParser, monkeypatch: pytest.MonkeyPatch) -> None:
     """What the network sees at once: so many sentences, so many words, or two sentences of any length."""
     sizes: list[tuple[int, int]] = []

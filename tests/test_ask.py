@@ -49,8 +49,11 @@ def test_a_model_by_its_folder(world: Asker) -> None:
 
 def test_without_a_shipped_model_the_error_says_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(asking, "SHIPPED", tmp_path / "english")
-    with pytest.raises(InputError, match="give the folder"):
+    monkeypatch.delenv("VECDCS_MODEL", raising=False)
+    with pytest.raises(InputError, match="no shipped model"):
         load()
+    monkeypatch.setenv("VECDCS_MODEL", str(world_folder() / "model"))
+    assert load().path == world_folder() / "model"
 
 
 @pytest.mark.parametrize(

@@ -242,6 +242,33 @@ def serve(
     run(_load(model, parser), corpus, host, port)
 
 
+@app.command()
+def pack(
+    model: Annotated[Path, typer.Argument(help="A folder made by `vecdcs train`.", metavar="MODEL")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="The folder of the small model.")],
+    words: Annotated[int, typer.Option(min=0, help="Keep so many words; 0 for all that fit.")] = 0,
+    fields: Annotated[int, typer.Option(min=0, help="Keep so many fields; 0 for all.")] = 0,
+    max_mb: Annotated[float, typer.Option("--max-mb", min=0, help="Keep as many words as fit; 0 for any size.")] = 45,
+    results: Annotated[Path | None, typer.Option(help="A results.json, for the figures of the card.")] = None,
+    row: Annotated[str, typer.Option(help="The name of the model in these results.")] = "vecDCS",
+    about: Annotated[Path | None, typer.Option(help="Markdown for the card: text, licences, known weaknesses.")] = None,
+    cpu_hours: Annotated[float | None, typer.Option(min=0, help="What training took, for the card.")] = None,
+) -> None:
+    """Make a model small enough to ship: heaviest words and fields, numbers of one byte, a card.
+
+    [bold]Example[/bold]
+
+    vecdcs pack general/ -o vecdcs/model/english --about docs/english.md --results results/full/general/results.json
+    """
+    from vecdcs.model.pack import Card
+    from vecdcs.model.pack import pack as run
+
+    small = run(model, output, words, fields, max_mb, Card(results, row, about, cpu_hours))
+    size = sum(path.stat().st_size for path in output.iterdir()) / 1e6
+    counts = f"{len(small.vocabulary.words):,} words, {len(small.vocabulary.fields):,} fields"
+    typer.echo(f"{output}: {counts}, {small.dim} dimensions, {size:.1f} MB", err=True)
+
+
 @importing.command("reference")
 def import_reference(
     words: Annotated[Path, typer.Argument(help="Their word list: `weight TAB word/POS`.")],

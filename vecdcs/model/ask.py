@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from vecdcs.model.explain import Explanation
     from vecdcs.model.support import Corpus, Exact, Quote
 
-SHIPPED = Path(__file__).parent / "english"
+SHIPPED, MODEL_VARIABLE = Path(__file__).parent / "english", "VECDCS_MODEL"
 EXACT, INFERRED = "exact", "inferred"
 NAMING, NUMERAL = "NVJR", "*NUMERAL*/N"  # parts of speech of what answers by default; pronouns name nothing
 TRUST = 2.0  # so many exact matches weigh as much as all that the vectors say
@@ -288,13 +289,19 @@ class Asker(Model):
 
 
 def load(path: str | Path | None = None, parser: str = "english") -> Asker:
-    """A model that answers: the shipped English one, or that in a folder."""
-    if path is None and not (SHIPPED / models.MANIFEST).is_file():
+    """A model that answers, in a folder; by default the shipped English one, or that which VECDCS_MODEL names."""
+    return asker(models.load(default_model() if path is None else path), parser)
+
+
+def default_model() -> Path:
+    """The folder of the model that is meant where none is named."""
+    named = os.environ.get(MODEL_VARIABLE)
+    if not named and not (SHIPPED / models.MANIFEST).is_file():
         raise InputError(
-            "this installation has no model of its own: give the folder of one, as `vecdcs train` makes it"
+            "no shipped model in this source tree: name the folder of one, as `vecdcs train` makes it, by an argument "
+            f"(-m on the command line) or in {MODEL_VARIABLE}"
         )
-    found = models.load(SHIPPED if path is None else path)
-    return asker(found, parser)
+    return Path(named) if named else SHIPPED
 
 
 def asker(model: Model, parser: str = "english") -> Asker:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from vecdcs.corpus.vocabulary import UNKNOWN, Vocabulary
 from vecdcs.errors import InputError
-from vecdcs.model.model import FORMAT, MANIFEST, METRICS, Model, load, save
+from vecdcs.model.model import FORMAT, MANIFEST, METRICS, Model, load, save, unit
 from vecdcs.model.search import CALIBRATION, calibration_of, write_calibration
 
 FORMATS = ("word2vec", "word2vec-binary", "tsv", "reference", "half")
@@ -175,23 +175,16 @@ def _write_model(model: Model, kept: dict[str, Any], words: int, fields: int, st
     names = (*RATES, *ROLE_RATES) if model.has_matrices else RATES
     stream.write(struct.pack(START, model.dim, noise))
     stream.write(struct.pack(f">{len(names)}f", *(rates[name] for name in names)))
-    _write_matrix(stream, model.answer[:words].T)
-    _write_matrix(stream, model.query[:words])
+    _write_matrix(stream, _plain(model.answer)[:words].T)
+    _write_matrix(stream, _plain(model.query)[:words])
     if not model.has_matrices:
         return
     for inverse in (False, True):
         for field in range(fields):
-            _write_matrix(stream, _matrix(model, field, inverse))
+            _write_matrix(stream, model.learned(field, inverse))
     counters = kept.get("counters", {})
     for name, size in (("answer", words), ("query", words), ("role", fields)):
         stream.write(np.array(counters.get(name, [0] * size), ">i8").tobytes())
-
-
-def _matrix(model: Model, field: int, inverse: bool) -> Floats:
-    """A matrix as it was learned."""
-    if not inverse:
-        return np.asarray(model.matrices[field], np.float32)
-    return np.asarray(model.matrices[field].T if model.inverses is None else model.inverses[field], np.float32)
 
 
 def _write_matrix(stream: IO[bytes], matrix: NDArray[np.floating[Any]]) -> None:
@@ -202,10 +195,15 @@ def _write_matrix(stream: IO[bytes], matrix: NDArray[np.floating[Any]]) -> None:
 def write_word2vec(model: Model, folder: Path, binary: bool = False) -> list[Path]:
     """Write query and answer vectors as word2vec does; spaces in words become underscores."""
     words = [word.replace(" ", "_") for word in model.vocabulary.words]
-    parts = {"query": model.query, "answer": model.answer}
+    parts = {"query": _plain(model.query), "answer": _plain(model.answer)}
     if binary:
         return [_written(folder / f"{name}.bin", _binary(words, v)) for name, v in parts.items()]
     return [_write_lines(folder / f"{name}.txt", _text(words, v)) for name, v in parts.items()]
+
+
+def _plain(vectors: NDArray[Any]) -> NDArray[Any]:
+    """Vectors as they were learned; those of a packed model, whose length is lost, of length 1."""
+    return unit(vectors) if vectors.dtype == np.int8 else vectors
 
 
 def _text(words: Sequence[str], vectors: NDArray[np.floating[Any]]) -> Iterable[str]:
@@ -230,7 +228,7 @@ def write_tsv(model: Model, folder: Path) -> list[Path]:
         f"{w}\t{x!r}\n" for w, x in zip(model.vocabulary.words, model.vocabulary.word_weights.tolist(), strict=True)
     ]
     written = [_write_lines(folder / "words.tsv", words)]
-    for name, vectors in (("query", model.query), ("answer", model.answer)):
+    for name, vectors in (("query", _plain(model.query)), ("answer", _plain(model.answer))):
         lines = ("\t".join(map(str, np.asarray(vector, np.float32))) + "\n" for vector in vectors)
         written.append(_write_lines(folder / f"{name}.tsv", lines))
     return written

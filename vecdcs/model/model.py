@@ -5,22 +5,26 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vecdcs import __version__
-from vecdcs.corpus.vocabulary import UNKNOWN, Vocabulary
+from vecdcs.corpus.vocabulary import Vocabulary
 from vecdcs.errors import InputError
 from vecdcs.learn import tensors
+from vecdcs.model.card import card
 
 FORMAT, VERSION = "vecdcs-model", 1
 TENSORS, CONFIG, METRICS = "model.safetensors", "config.json", "metrics.jsonl"
 CARD, MANIFEST = "README.md", "manifest.json"
+NO_TEXTS: Mapping[str, str] = MappingProxyType({})
+
+tensors.NAMES["I8"] = "|i1"  # numbers of packed models
 
 Vector = NDArray[np.float32]
 Matrix = NDArray[np.float32]
@@ -30,7 +34,8 @@ Matrix = NDArray[np.float32]
 class Model:
     """Query and answer vectors of words, and a matrix M with its inverse for each field.
 
-    `matrices` is empty without matrices; `inverses` is None where M is orthogonal, its inverse being M^T.
+    `matrices` is empty without matrices; `inverses` is None where M is orthogonal, its inverse being M^T. In a packed
+    model all are whole numbers: of a vector only the direction counts, and M is I + whole numbers times its `steps`.
     """
 
     vocabulary: Vocabulary
@@ -40,6 +45,7 @@ class Model:
     inverses: NDArray[np.float32] | None = field(repr=False)
     config: Mapping[str, Any] = field(repr=False)
     path: Path | None = None
+    steps: NDArray[np.float32] | None = field(default=None, repr=False)
 
     @property
     def dim(self) -> int:
@@ -63,18 +69,25 @@ class Model:
 
     def matrix(self, name: str) -> Matrix:
         """M of a field, of the Frobenius norm of an orthogonal matrix."""
-        return self._scaled(self.matrices[self.vocabulary.field_id(name)])
+        return self._scaled(self.learned(self.vocabulary.field_id(name)))
 
     def inverse(self, name: str) -> Matrix:
-        """The inverse of M of a field, as it was learned."""
-        number = self.vocabulary.field_id(name)
-        return self._scaled(self.matrices[number].T if self.inverses is None else self.inverses[number])
+        """The inverse of M of a field, of the same norm."""
+        return self._scaled(self.learned(self.vocabulary.field_id(name), inverse=True))
+
+    def learned(self, number: int, inverse: bool = False) -> Matrix:
+        """M of a field, or its inverse, as it was learned."""
+        if inverse and self.inverses is not None:
+            return np.asarray(self.inverses[number], np.float32)
+        matrix = np.asarray(self.matrices[number], np.float32)
+        if self.steps is not None:
+            matrix = np.eye(self.dim, dtype=np.float32) + self.steps[number] * matrix
+        return matrix.T if inverse else matrix
 
     def _scaled(self, matrix: Matrix) -> Matrix:
         if self.inverses is None:
-            return np.asarray(matrix, np.float32)
-        wide = np.asarray(matrix, np.float32)
-        return np.asarray(wide * (np.sqrt(self.dim) / np.linalg.norm(wide)), np.float32)
+            return matrix
+        return np.asarray(matrix * (np.sqrt(self.dim) / np.linalg.norm(matrix)), np.float32)
 
 
 def unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -95,7 +108,7 @@ def load(path: str | Path) -> Model:
         raise InputError(f"expected a model of format {FORMAT} {VERSION}, found {found}", str(folder / MANIFEST))
     arrays: dict[str, Any] = dict(tensors.mapped(folder / TENSORS))
     parts = (arrays["query"], arrays["answer"], arrays["matrices"], arrays.get("inverses"))
-    model = Model(Vocabulary.load(folder), *parts, _json(folder / CONFIG), folder)
+    model = Model(Vocabulary.load(folder), *parts, _json(folder / CONFIG), folder, arrays.get("steps"))
     _check_shapes(model, folder)
     return model
 
@@ -110,19 +123,27 @@ def check(path: str | Path) -> None:
             raise InputError("the file is not what the manifest says: it was changed or damaged", str(folder / name))
 
 
-def save(model: Model, folder: Path, metrics: list[dict[str, float]]) -> None:
-    """Write a model folder aside, its manifest last, and put it in place."""
+def save(
+    model: Model,
+    folder: Path,
+    metrics: list[dict[str, float]],
+    describe: Callable[[Model, str], str] = card,
+    texts: Mapping[str, str] = NO_TEXTS,
+) -> None:
+    """Write a model folder aside, its manifest last, and put it in place.
+
+    `describe` makes the card from the model and the digest of its numbers; `texts` are more files.
+    """
     aside = folder.with_name(folder.name + ".partial")
     shutil.rmtree(aside, ignore_errors=True)
     aside.mkdir(parents=True)
-    arrays = {"query": model.query, "answer": model.answer, "matrices": model.matrices}
-    if model.inverses is not None:
-        arrays["inverses"] = model.inverses
-    tensors.write(aside / TENSORS, arrays)
+    tensors.write(aside / TENSORS, _arrays(model))
     model.vocabulary.save(aside)
     (aside / CONFIG).write_text(_dump(model.config), "utf-8")
     (aside / METRICS).write_text("".join(json.dumps(line) + "\n" for line in metrics), "utf-8")
-    (aside / CARD).write_text(card(model), "utf-8")
+    (aside / CARD).write_text(describe(model, _digest(aside / TENSORS)), "utf-8")
+    for name, text in texts.items():
+        (aside / name).write_text(text, "utf-8")
     files = sorted(path.name for path in aside.iterdir())
     listed = {name: {"bytes": (aside / name).stat().st_size, "sha256": _digest(aside / name)} for name in files}
     manifest = {"format": FORMAT, "version": VERSION, "sources": model.config.get("sources", []), "files": listed}
@@ -132,29 +153,10 @@ def save(model: Model, folder: Path, metrics: list[dict[str, float]]) -> None:
     aside.rename(folder)
 
 
-def card(model: Model) -> str:
-    """The model card."""
-    config = model.config
-    plan, forest = config.get("plan", {}), config.get("forest", {})
-    known = sum(not word.startswith(UNKNOWN) for word in model.vocabulary.words)
-    recipe = plan.get("recipe", {}).get("name")
-    return f"""# A vecdcs model
-
-Query vectors, answer vectors and field matrices of vector-based DCS, learned by `vecdcs train` ({__version__}).
-
-| | |
-|---|---|
-| variant, recipe | {plan.get("variant")}, {recipe} |
-| dimension | {model.dim} |
-| words, fields | {known:,}, {len(model.vocabulary.fields):,} |
-| text | {forest.get("words", 0):,} words in {forest.get("sentences", 0):,} sentences |
-| paths seen | {config.get("paths", 0):,} in {plan.get("epochs")} passes, seed {plan.get("seed")} |
-| trained to the end | {"yes" if config.get("finished") else "no: stopped by a time limit"} |
-| files of the text | {", ".join(config.get("sources", []))} |
-
-The licence of the text travels with what was learned from it. Load it with `vecdcs.load(folder)`; look at it with
-`vecdcs inspect folder`.
-"""
+def _arrays(model: Model) -> dict[str, NDArray[np.float32]]:
+    optional = {"inverses": model.inverses, "steps": model.steps}
+    arrays = {"query": model.query, "answer": model.answer, "matrices": model.matrices}
+    return arrays | {name: array for name, array in optional.items() if array is not None}
 
 
 def _check_shapes(model: Model, folder: Path) -> None:
@@ -162,6 +164,8 @@ def _check_shapes(model: Model, folder: Path) -> None:
     shapes: dict[str, tuple[int, ...]] = {"query": (words, dim), "answer": (words, dim)}
     if model.has_matrices:
         shapes["matrices"] = (fields, dim, dim)
+    if model.steps is not None:
+        shapes["steps"] = (fields if model.has_matrices else 0,)
     for name, shape in shapes.items():
         if getattr(model, name).shape != shape:
             raise InputError(f"{name} has shape {getattr(model, name).shape}, expected {shape}", str(folder / TENSORS))

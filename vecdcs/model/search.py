@@ -7,9 +7,6 @@ import os
 from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
-from functools import partial
-from itertools import chain
-from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,10 +21,12 @@ Vectors = NDArray[np.float32]
 Numbers = NDArray[np.int64]
 
 CALIBRATION = "calibration.json"
-RANKINGS = ("balanced", "probability", "score")
-ROOM = 1 << 24  # products held at a time: many queries for full speed, few enough for memory
+RANKINGS = {"balanced": 0.5, "probability": 1.0, "score": 0.0}  # how much of the prior counts
 THREADS = min(os.cpu_count() or 1, 8)
-STRIDE = 256  # scores of which only the best is looked at first
+SHARE = 256  # queries for a thread at a time
+BLOCK, STRETCHES, ROWS = 2048, 128, 16  # words and queries whose products stay in a processor's cache
+STRIDE = BLOCK // STRETCHES  # scores of which only the best is looked at first
+PADDING = (0.0, -np.inf, -np.inf)
 NOISE_POWER = 0.75
 LEAST_SUM = 1e-30
 FREQUENT = 10_000  # words that have nearly all the weight
@@ -94,81 +93,131 @@ def search(
     """The k best words of each unit query vector, among the parts of speech given and without what is excluded."""
     ranking = Ranking.of(space, calibration, by, pos)
     without = [[*some] for some in exclude] or [[] for _ in queries]
-    if len(queries) == 1:
-        return [ranking.best(space.products(queries)[0], k, without[0])]
-    rows = max(min(ROOM // len(space.bias), len(queries)), 1)
-    room = np.empty((rows, len(space.bias)), np.float32)
-    found: list[Hits] = []
+    more = k + max(map(len, without), default=0)
+    if len(queries) == 1 or more * STRIDE >= len(space.bias):
+        return [_best(space, ranking, query, k, some) for query, some in zip(queries, without, strict=True)]
+    shares = [slice(start, start + SHARE) for start in range(0, len(queries), SHARE)]
     with ThreadPoolExecutor(THREADS) as pool:
-        for start in range(0, len(queries), rows):
-            products = np.matmul(queries[start : start + rows], space.vectors.T, out=room[: len(queries) - start])
-            shares = [range(at, len(products), THREADS) for at in range(THREADS)]
-            work = partial(_ranked_rows, ranking, products, k, without[start:])
-            found += [hits for _, hits in sorted(chain.from_iterable(pool.map(work, shares)), key=itemgetter(0))]
-    return found
+        work = [pool.submit(_best_of_share, space, ranking, queries[some], k, without[some], more) for some in shares]
+        return [hits for done in work for hits in done.result()]
 
 
-def _ranked_rows(
-    ranking: Ranking, products: Vectors, k: int, exclude: Sequence[list[int]], rows: range
-) -> list[tuple[int, Hits]]:
-    """The best words of some rows; each thread has room of its own."""
-    own = ranking._replace(logits=np.empty_like(ranking.logits), spare=np.empty_like(ranking.spare))
-    return [(row, own.best(products[row], k, exclude[row])) for row in rows]
+def _best_of_share(
+    space: Space, ranking: Ranking, queries: Vectors, k: int, exclude: Sequence[list[int]], more: int
+) -> list[Hits]:
+    """The best words of some queries: they are in the `more` stretches of words with the highest peaks."""
+    peaks, sums = scan(space, ranking, queries)
+    floors = np.partition(peaks, peaks.shape[1] - more, axis=1)[:, peaks.shape[1] - more, None]
+    rows = zip(queries, peaks >= floors, sums, exclude, strict=True)
+    return [_best_among(space, ranking, k, *row) for row in rows]
+
+
+def _best(space: Space, ranking: Ranking, query: Vectors, k: int, exclude: list[int]) -> Hits:
+    """The best words of one query."""
+    product = space.products(query[None])[0]
+    logits = product * ranking.pull + ranking.tilt
+    return _hits(ranking, slice(None), product, k, exclude, log_sum(logits[None])[0])
+
+
+def _best_among(
+    space: Space,
+    ranking: Ranking,
+    k: int,
+    query: Vectors,
+    stretches: NDArray[np.bool_],
+    total: float,
+    exclude: list[int],
+) -> Hits:
+    """The best words of one query, which are in some stretches."""
+    if total < LEAST_SUM:
+        return _best(space, ranking, query, k, exclude)
+    near = members(stretches)
+    near = near[near < len(space.bias)]
+    hits = _hits(ranking, near, space.vectors[near] @ query, k, np.flatnonzero(np.isin(near, exclude)), np.log(total))
+    return hits._replace(words=near[hits.words])
+
+
+def _hits(
+    ranking: Ranking,
+    words: slice | Numbers,
+    product: Vectors,
+    k: int,
+    exclude: list[int] | Numbers,
+    log_total: np.float32,
+) -> Hits:
+    """The best of some words by their products with a query, as places among these."""
+    scale, pull, tilt, shift = (part[words] for part in ranking)
+    ranked = product * pull + shift
+    ranked[exclude] = -np.inf
+    best = top(ranked, k)
+    chances = np.exp(product[best] * pull[best] + tilt[best] - log_total)
+    return Hits(best, product[best] * scale[best], chances)
 
 
 class Ranking(NamedTuple):
-    """What is the same for all queries of a search, and room for one: its numbers stay in a processor's cache.
+    """What is the same for all queries of a search, by words.
 
-    A word's logit is its product with the query times `pull`, plus `tilt`; these are chosen so that none is above 0.
-    `lift` takes back half of the prior.
+    A word's logit is its product with the query times `pull`, plus `tilt`, chosen so that none is above 0; it is ranked
+    by its product times `pull`, plus `shift`, which is -inf where it is no answer.
     """
 
     scale: Vectors
     pull: Vectors
     tilt: Vectors
-    lift: Vectors
-    by: str
-    barred: Numbers
-    logits: Vectors
-    spare: Vectors
+    shift: Vectors
 
     @classmethod
     def of(cls, space: Space, calibration: Calibration, by: str, pos: Collection[str]) -> Ranking:
         """How the words of a space are ranked."""
         known = np.isfinite(space.bias)
-        barred = np.flatnonzero(~(known & np.isin(space.parts, list(pos)) if pos else known))
-        pull = np.float32(calibration.sharpness) * space.scale
-        tilt = _tilt(space, calibration)
-        lift = np.where(known, tilt / -2, 0)
-        tilt -= np.float32(calibration.sharpness) + tilt.max()
-        return cls(space.scale, pull, tilt, lift, by, barred, np.empty_like(tilt), np.empty_like(tilt))
+        listed = known & np.isin(space.parts, list(pos)) if pos else known
+        sharpness, prior = np.float32(calibration.sharpness), _tilt(space, calibration)
+        shift = np.where(listed, np.float32(RANKINGS[by]) * _finite(prior), -np.inf).astype(np.float32)
+        return cls(space.scale, sharpness * space.scale, prior - (sharpness + prior.max()), shift)
 
-    def best(self, product: Vectors, k: int, exclude: list[int]) -> Hits:
-        """The best words of a query, from its products with all vectors."""
-        logits = np.multiply(product, self.pull, out=self.logits)
-        logits += self.tilt
-        total = self._log_sum(logits)
-        ranked = self._ranked(product, logits)
-        ranked[self.barred] = -np.inf
-        ranked[exclude] = -np.inf
-        best = top(ranked, k)
-        scores = product[best] * self.scale[best]
-        return Hits(best, scores, np.exp(product[best] * self.pull[best] + self.tilt[best] - total))
 
-    def _ranked(self, product: Vectors, logits: Vectors) -> Vectors:
-        match self.by:
-            case "probability":
-                return logits
-            case "balanced":
-                return np.add(logits, self.lift, out=self.spare)
-            case _:
-                return np.multiply(product, self.scale, out=self.spare)
+def scan(space: Space, ranking: Ranking, queries: Vectors) -> tuple[Vectors, Vectors]:
+    """Of each query the best rank in every stretch of words, and the sum of exp of all logits.
 
-    def _log_sum(self, logits: Vectors) -> np.float32:
-        """log of the sum of exp; where even the largest vanishes, the slower way around."""
-        total = np.exp(logits, out=self.spare).sum()
-        found: np.float32 = np.log(total) if total > LEAST_SUM else log_sum(logits[None])[0]
-        return found
+    A block of words at a time, so that its products never leave the cache. A stretch is STRIDE words of a block,
+    STRETCHES apart: so their largest is found by whole registers.
+    """
+    words = len(space.bias)
+    blocks = -(-words // BLOCK)
+    room, spare = (np.zeros((rows, BLOCK), np.float32) for rows in (len(queries), ROWS))
+    peaks = np.empty((len(queries), blocks, STRETCHES), np.float32)
+    sums = np.zeros(len(queries), np.float32)
+    for block in range(blocks):
+        part = slice(block * BLOCK, min((block + 1) * BLOCK, words))
+        np.matmul(queries, space.vectors[part].T, out=room[:, : part.stop - part.start])
+        pull, tilt, shift = (_padded(*pair) for pair in zip((each[part] for each in ranking[1:]), PADDING, strict=True))
+        for start in range(0, len(queries), ROWS):
+            some = slice(start, start + ROWS)
+            sums[some] += _ranks_and_sums(room[some], pull, tilt, shift, spare)
+            np.max(room[some].reshape(-1, STRIDE, STRETCHES), axis=1, out=peaks[some, block])
+    return peaks.reshape(len(queries), -1), sums
+
+
+def _padded(values: Vectors, filler: float) -> Vectors:
+    """Values of a block, and a filler for words that are not there."""
+    return values if len(values) == BLOCK else np.pad(values, (0, BLOCK - len(values)), constant_values=filler)
+
+
+def _ranks_and_sums(values: Vectors, pull: Vectors, tilt: Vectors, shift: Vectors, spare: Vectors) -> Vectors:
+    """Turn products into ranks in place; the sums of exp of their logits."""
+    values *= pull
+    logits = np.add(values, tilt, out=spare[: len(values)])
+    np.exp(logits, out=logits)
+    values += shift
+    found: Vectors = logits.sum(axis=1)
+    return found
+
+
+def members(stretches: NDArray[np.bool_]) -> Numbers:
+    """The words of some stretches, in order."""
+    block, first = np.divmod(np.flatnonzero(stretches), STRETCHES)
+    found: Numbers = np.sort((block * BLOCK + first + STRETCHES * np.arange(STRIDE)[:, None]).ravel())
+    return found
 
 
 def log_odds(space: Space, scores: Vectors, calibration: Calibration) -> Vectors:
@@ -202,12 +251,11 @@ def top(values: Vectors, k: int) -> Numbers:
 
     The k-th largest of the maxima of short stretches is a lower bound for the k-th largest value, and quickly found.
     """
-    stretches = len(values) // STRIDE
-    if k < stretches:
-        peaks = values[: stretches * STRIDE].reshape(stretches, STRIDE).max(axis=1)
-        near = np.flatnonzero(values >= np.partition(peaks, stretches - k)[stretches - k])
-    else:
-        near = np.arange(len(values))
+    wide = len(values) // STRIDE
+    near = np.arange(len(values))
+    if k < wide:
+        peaks = values[: wide * STRIDE].reshape(STRIDE, wide).max(axis=0)
+        near = np.flatnonzero(values >= np.partition(peaks, wide - k)[wide - k])
     near = near[np.isfinite(values[near])]
     return near[np.argsort(-values[near], kind="stable")[:k]]
 

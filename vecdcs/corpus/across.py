@@ -4,28 +4,27 @@ The things are names and events. A mention of a noun stands for the names that i
 drug", "drugs such as thalidomide"), else for its own word; what stands for the same name in any sentence is the same
 thing. Every other word is an event of its own wherever it occurs. A field of a mention has as values what is at the
 other end of its edges. In SQL a value is a number: that of a word for a name, a negative one for an event.
+A coordination group stands for its members one by one, each of which must hold, as in dcs/denotation.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+from math import prod
 
-from vecdcs.corpus.evidence import Answer, Evidence, Found, Parameters, Query, QueryError, plain
+from vecdcs.corpus.evidence import MOST_BRANCHES, NOUN, Answer, Evidence, Found, Parameters, Query, QueryError, plain
 from vecdcs.dcs.tree import ARG, BLANK, Child, Tree
 
 SHIFT = 20  # bits for the place of a node in its sentence
-NOUN = "/N"
 
 
 def find_across(evidence: Evidence, tree: Tree, k: int = 10) -> Found:
     """What a tree denotes (its blank, or its root), each with every sentence used; the best supported first."""
-    database = evidence.database
-    database.execute(
-        "CREATE TABLE IF NOT EXISTS names AS SELECT id, ends_with(word, $noun) AS noun FROM words", {"noun": NOUN}
-    )
+    evidence.name_things()
     query = explain_across(evidence, tree)
-    rows = database.execute(query.sql, {**query.values, "k": k}).fetchall()
+    rows = evidence.database.execute(query.sql, {**query.values, "k": k}).fetchall()
     names = evidence.names([value for value, *_ in rows if value >= 0]) | _events(evidence, [row[0] for row in rows])
     answers = tuple(Answer((names[value],), count, tuple(used)) for value, count, used, *_ in rows)
     return Found(answers, rows[0][-2] if rows else 0, int(rows[0][-1]) if rows else 0)
@@ -35,12 +34,15 @@ def explain_across(evidence: Evidence, tree: Tree) -> Query:
     """The SQL of a tree."""
     if evidence.forest.ud:
         raise QueryError("a vecUD forest has relations, not the fields that name things: build a DCS forest")
-    tables = Tables(evidence)
-    results = [tables.values(branch, ARG) for branch in plain(_at_blank(tree))]
+    tables = Tables(Parameters(evidence))
+    results, conditions = _results(tables, _at_blank(tree))
     if None in results:
         raise QueryError(f"there is nothing to search for in {tree}: expected a word, or an edge to one")
     union = "\nUNION ALL\n".join(f"SELECT value, used FROM {result}" for result in results)
-    tables.add(f"SELECT value, list_sort(list_distinct(flatten(list(used)))) AS used\nFROM ({union}) GROUP BY value")
+    where = "\nWHERE " + " AND ".join(conditions) if conditions else ""
+    tables.add(
+        f"SELECT value, list_sort(list_distinct(flatten(list(used)))) AS used\nFROM ({union}){where} GROUP BY value"
+    )
     sql = (
         "WITH " + ",\n".join(f"{name} AS (\n{text}\n)" for name, text in tables.texts.items()) + "\n"
         "SELECT value, len(used) AS count, used, count(*) OVER () AS different, sum(len(used)) OVER () AS matches\n"
@@ -49,10 +51,67 @@ def explain_across(evidence: Evidence, tree: Tree) -> Query:
     return Query(sql, tables.parameters.values, tables.parameters.meaning)
 
 
+def _results(tables: Tables, tree: Tree) -> tuple[list[str | None], list[str]]:
+    """The tables of what a tree denotes, none for anything, and what must be so lest it denote nothing."""
+    results: dict[str | None, None] = {}
+    conditions: dict[str, None] = {}
+    choices = list(_choices(tree))
+    for parts, asked in choices:
+        for at, part in enumerate(parts):
+            found = [tables.values(branch, ARG) for branch in plain(part)]
+            if asked and at == 0:
+                results |= dict.fromkeys(found)
+            if len(choices) > 1 and None not in found:
+                conditions[f"({' OR '.join(f'EXISTS (SELECT 1 FROM {name})' for name in found)})"] = None
+    return list(results), list(conditions)
+
+
+def _choices(tree: Tree) -> Iterator[tuple[list[Tree], bool]]:
+    """Every way to keep one member of each coordination group: the trees that are left, each of which must hold.
+
+    The first is the one with the root; it is asked for if every node has kept its edge towards the root.
+    """
+    groups: dict[tuple[int, int], list[int]] = {}  # by node and number, the lower ends of the edges
+    for at, (_, parent, edge, _) in enumerate(tree.places):
+        for node, number in ((parent, edge.group), (at, edge.own_group)) if edge else ():
+            if number:
+                groups.setdefault((node, number), []).append(at)
+    if prod(map(len, groups.values())) > MOST_BRANCHES:
+        raise QueryError(f"the coordinations multiply to more than {MOST_BRANCHES} trees: {tree}")
+    for kept in product(*groups.values()):
+        chosen = list(zip(groups.items(), kept, strict=True))
+        lost = {at for (_, members), one in chosen for at in members if at != one}
+        yield _cut(tree, lost), all(one == node for ((node, _), members), one in chosen if node in members)
+
+
+def _cut(tree: Tree, lost: Collection[int]) -> list[Tree]:
+    """A tree without the edges to some of its nodes, and what hung on them."""
+    loose: list[Tree] = []
+
+    def rest(tree: Tree, at: int) -> Tree:
+        below, children = at + 1 + sum(map(len, tree.alternatives)), list[Child]()
+        for child in tree.children:
+            part = rest(child.tree, below)
+            if below in lost:
+                loose.append(part)
+            else:
+                children.append(replace(child, tree=part, group=0, own_group=0))
+            below += len(child.tree)
+        return replace(tree, children=tuple(children))
+
+    return [rest(tree, 0), *loose]
+
+
+def _grouped(tree: Tree) -> bool:
+    return any(child.group or child.own_group for _, _, child in tree.edges())
+
+
 def _at_blank(tree: Tree) -> Tree:
     """The tree hung up at its blank."""
-    if any(child.group or child.own_group for _, _, child in tree.edges()):
-        raise QueryError(f"coordination is not joined across sentences: ask for each conjunct by itself: {tree}")
+    for node in tree.nodes():
+        parts = (*node.alternatives, *(child.tree for child in node.children if child.negated))
+        if any(map(_grouped, parts)):
+            raise QueryError(f"coordination within | or ~ is not joined across sentences: {tree}")
     blanks = tree.blanks()
     if len(blanks) > 1:
         raise QueryError(f"expected at most one blank to join across sentences, found {len(blanks)}: {tree}")
@@ -91,8 +150,7 @@ def _mention(alias: str, word: str, node: str) -> tuple[str, str]:
 class Tables:
     """The named tables of a statement, each for a set of things or values with the sentences used to find them."""
 
-    evidence: Evidence
-    parameters: Parameters = field(default_factory=Parameters)
+    parameters: Parameters
     texts: dict[str, str] = field(default_factory=dict)
 
     def add(self, text: str) -> str:
@@ -148,7 +206,7 @@ class Tables:
 
     def members(self, word: str) -> str:
         """The names in a noun's denotation, with the sentences that say so; a name is in its own without saying."""
-        number = self.word(word)
+        number = self.parameters.word(word)
         return self.add(
             f"SELECT coalesce(i.member, {number}) AS value,\n"
             "  coalesce(list(DISTINCT i.sentence) FILTER (i.sentence IS NOT NULL), []::INTEGER[]) AS used\n"
@@ -161,10 +219,10 @@ class Tables:
         """Where a word's things are mentioned: (sentence, node, value, used); nouns by any of their names."""
         if word != BLANK and not word.endswith(NOUN):
             columns = f"sentence, node, {_event('edges', 'node')} AS value, [sentence] AS used"
-            return self.add(f"SELECT DISTINCT {columns}\nFROM edges WHERE word = {self.word(word)}")
+            return self.add(f"SELECT DISTINCT {columns}\nFROM edges WHERE word = {self.parameters.word(word)}")
         value, joins = _mention("e", "word", "node")
         text = f"SELECT DISTINCT e.sentence, e.node, {value} AS value, [e.sentence] AS used\nFROM edges e {joins}"
-        everywhere = self.add(f"{text}\nWHERE e.label = {self.label(label)}")
+        everywhere = self.add(f"{text}\nWHERE e.label = {self.parameters.label(label)}")
         if word == BLANK:
             return everywhere
         columns = "e.sentence, e.node, e.value, list_concat(e.used, m.used) AS used"
@@ -172,18 +230,12 @@ class Tables:
 
     def slot(self, word: str, label: str) -> str:
         """Who fills a field: (sentence, node, value), also where the slot is shared with another word's."""
-        only = f" AND word = {self.word(word)}" if word != BLANK and not word.endswith(NOUN) else ""
+        only = f" AND word = {self.parameters.word(word)}" if word != BLANK and not word.endswith(NOUN) else ""
         columns = "SELECT sentence, node, other, other_node"
-        where = f"WHERE label = {self.label(label)} AND other_label = {self.label(ARG)}{only}"
+        where = f"WHERE label = {self.parameters.label(label)} AND other_label = {self.parameters.label(ARG)}{only}"
         filled = self.add(f"{columns}\nFROM edges {where}\nUNION ALL\n{columns}\nFROM shared {where}")
         value, joins = _mention("e", "other", "other_node")
         return self.add(f"SELECT DISTINCT e.sentence, e.node, {value} AS value\nFROM {filled} e {joins}")
-
-    def word(self, word: str) -> str:
-        return self.parameters.bind("word", self.evidence.word(word)[0], word)
-
-    def label(self, name: str) -> str:
-        return self.parameters.bind("field", self.evidence.label(name), name)
 
 
 class Mentions:

@@ -17,13 +17,24 @@ from time import process_time
 from typing import Any, Protocol
 
 from vecdcs.corpus import costs
-from vecdcs.corpus.forest import FORMAT, MANIFEST, PARSES, PLAN, SHARDS, VERSION, Forest, shard_file
+from vecdcs.corpus.forest import (
+    ASIDE,
+    FORMAT,
+    MANIFEST,
+    PARSES,
+    PLAN,
+    SHARDS,
+    VERSION,
+    Digest,
+    Forest,
+    file_digest,
+    shard_file,
+)
 from vecdcs.corpus.pieces import Bad, Job, find_sources, is_conllu, jobs, size_on_disk
 from vecdcs.corpus.shard import KEPT_ERRORS, Options, ShardFiles, build_shard, json_bytes, peak_memory
 from vecdcs.engines import local
 from vecdcs.errors import InputError
 
-ASIDE = "aside"
 COUNTED = ("sentences", "words", "trees", "nodes", "skipped")
 
 
@@ -115,7 +126,7 @@ def _weights_digest(parser: str) -> str | None:
     from vecdcs.text.shipped import ENGLISH
 
     files = sorted(path for path in Path(folder or ENGLISH).glob("*") if path.is_file())
-    return hashlib.sha256("".join(_digest(path)["sha256"] for path in files).encode()).hexdigest()
+    return hashlib.sha256("".join(str(file_digest(path)["sha256"]) for path in files).encode()).hexdigest()
 
 
 def _begin(folder: Path, plan: Report) -> None:
@@ -221,7 +232,7 @@ def _manifest(
     """Write the index, and say what the forest holds."""
     if not sum(report["nodes"] for report in reports):
         raise InputError("no trees in the input: expected sentences with at least two content words", ", ".join(files))
-    digests: dict[str, Report] = {}
+    digests: dict[str, Digest] = {}
     for report in reports:
         digests.update(report["files"])
     progress.stage = "index"
@@ -243,29 +254,30 @@ def _manifest(
     }
 
 
-def _index(folder: Path, reports: list[Report], progress: Progress) -> dict[str, Report]:
+def _index(folder: Path, reports: list[Report], progress: Progress) -> dict[str, Digest]:
+    start = process_time()
+    digests = put_index(folder, [report["sentences"] for report in reports])
+    seconds, progress.main_memory = {"index": process_time() - start}, peak_memory()
+    _spend(progress, seconds)
+    costs.note(folder, "index", 0, seconds, {"main": progress.main_memory})
+    return digests
+
+
+def put_index(folder: Path, sentences: Sequence[int]) -> dict[str, Digest]:
+    """Write the lists and tables of shards with so many sentences each, aside and then renamed; their digests."""
     import duckdb  # these two take half a second, which a build that goes on may not need to spend
 
     from vecdcs.corpus.index import write_index
 
-    start = process_time()
     aside = folder / ASIDE
     aside.mkdir(exist_ok=True)
     try:
-        names = write_index(folder, [report["sentences"] for report in reports], aside)
+        names = write_index(folder, sentences, aside)
     except duckdb.Error as error:
         raise InputError(f"the index cannot be written: {error}", str(folder)) from error
     for name in names:
         (aside / name).replace(folder / name)
-    seconds, progress.main_memory = {"index": process_time() - start}, peak_memory()
-    _spend(progress, seconds)
-    costs.note(folder, "index", 0, seconds, {"main": progress.main_memory})
-    return {name: _digest(folder / name) for name in names}
-
-
-def _digest(path: Path) -> Report:
-    with path.open("rb") as stream:
-        return {"bytes": path.stat().st_size, "sha256": hashlib.file_digest(stream, "sha256").hexdigest()}
+    return {name: file_digest(folder / name) for name in names}
 
 
 def _put(folder: Path, files: dict[str, bytes]) -> None:

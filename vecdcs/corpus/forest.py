@@ -22,8 +22,11 @@ from vecdcs.errors import InputError
 
 FORMAT, VERSION = "vecdcs-forest", 1
 MANIFEST, PLAN, SHARDS, PARSES = "manifest.json", "plan.json", "shards", "parses"
+ASIDE = "aside"  # where files are written before they are renamed
 WORDS, FIELDS = "words.parquet", "fields.parquet"
 EDGES, SHARED, INSTANCES = "edges.parquet", "shared.parquet", "instances.parquet"
+
+Digest = dict[str, str | int]
 
 _TEXT = pa.dictionary(pa.int32(), pa.string())
 
@@ -145,7 +148,7 @@ class Forest:
             path = self.path / name
             if not path.is_file():
                 raise InputError("the file is missing from the forest", str(path))
-            if hashlib.sha256(path.read_bytes()).hexdigest() != expected["sha256"]:
+            if file_digest(path) != expected:
                 raise InputError("the file is not what the manifest says: it was changed or damaged", str(path))
 
 
@@ -157,6 +160,17 @@ def shard_file(shard: int, what: str) -> str:
 def parses_file(shard: int) -> str:
     """The name of the file of a shard's UD parses, where they are kept."""
     return f"{PARSES}/{shard:06d}.conllu.zst"
+
+
+def digest(data: bytes) -> Digest:
+    """What the manifest says of a file."""
+    return {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+
+
+def file_digest(path: Path) -> Digest:
+    """The same of a file on disk."""
+    with path.open("rb") as stream:
+        return {"bytes": path.stat().st_size, "sha256": hashlib.file_digest(stream, "sha256").hexdigest()}
 
 
 def flat_trees(nodes: pa.Table, vocabulary: Mapped) -> FlatTrees:
@@ -195,7 +209,7 @@ def read_table(path: Path) -> pa.Table:
         raise InputError(f"not a file of a forest: {error}", str(path)) from error
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=128)  # of about a megabyte each
 def _cached_table(path: Path, _changed: int) -> pa.Table:
     return read_table(path)
 

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
-from hashlib import sha256
 from itertools import islice
 from time import process_time
 from typing import TYPE_CHECKING, NamedTuple
@@ -19,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from vecdcs.corpus.forest import NODES_SCHEMA, SENTENCES_SCHEMA, parses_file, shard_file
+from vecdcs.corpus.forest import NODES_SCHEMA, SENTENCES_SCHEMA, digest, parses_file, shard_file
 from vecdcs.corpus.instances import dressed_tokens, instances
 from vecdcs.corpus.pieces import Bad, Format, Job, Piece, conllu_blocks, paragraphs
 from vecdcs.dcs.convert import Node, convert, convert_ud
@@ -245,7 +244,6 @@ class Placing:
 def _files(job: Job, parses: dict[str, bytes], rows: Rows, bad: Bad) -> dict[str, bytes]:
     tables = {"sentences": _sentence_table(rows), "nodes": _node_table(rows)}
     files = parses | {shard_file(job.shard, what): parquet_bytes(table) for what, table in tables.items()}
-    digests = {name: {"bytes": len(data), "sha256": sha256(data).hexdigest()} for name, data in files.items()}
     report = {
         "shard": job.shard,
         "pieces": [piece.fingerprint() for piece in job.pieces],
@@ -255,7 +253,7 @@ def _files(job: Job, parses: dict[str, bytes], rows: Rows, bad: Bad) -> dict[str
         "nodes": len(rows.nodes),
         "skipped": len(bad.errors),
         "errors": [str(error) for error in bad.errors[:KEPT_ERRORS]],
-        "files": digests,
+        "files": {name: digest(data) for name, data in files.items()},
     }
     files[shard_file(job.shard, "report")] = json_bytes(report)
     return files

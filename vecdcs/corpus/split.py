@@ -6,7 +6,7 @@ import json
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import blake2b, sha256
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from vecdcs.corpus.forest import MANIFEST, SHARDS, Forest, read_table, shard_file
-from vecdcs.corpus.index import write_index
+from vecdcs.corpus.build import put_index
+from vecdcs.corpus.forest import ASIDE, MANIFEST, SHARDS, Digest, Forest, digest, read_table, shard_file
 from vecdcs.corpus.shard import json_bytes, parquet_bytes
 from vecdcs.errors import InputError
 from vecdcs.text.tokenizer import chunks, words
@@ -79,7 +79,7 @@ def is_hidden(text: str, share: float, seed: int) -> bool:
 def _write_part(forest: Forest, folder: Path, share: float, seed: int, wanted: bool) -> None:
     """The sentences of a forest that are hidden, or those that are not, as a forest."""
     (folder / SHARDS).mkdir(parents=True)
-    reports, digests = list[Report](), dict[str, Report]()
+    reports, digests = list[Report](), dict[str, Digest]()
     for shard in forest.shards:
         sentences = read_table(forest.path / shard_file(shard, "sentences"))
         texts = sentences["text"].to_pylist()
@@ -88,9 +88,10 @@ def _write_part(forest: Forest, folder: Path, share: float, seed: int, wanted: b
         for what, table in (("sentences", sentences.filter(pa.array(kept))), ("nodes", nodes)):
             data = parquet_bytes(table)
             (folder / shard_file(shard, what)).write_bytes(data)
-            digests[shard_file(shard, what)] = _digest(data)
+            digests[shard_file(shard, what)] = digest(data)
         reports.append(_report([text for text, keep in zip(texts, kept, strict=True) if keep], nodes))
-    digests |= _index(folder, [report["sentences"] for report in reports])
+    digests |= put_index(folder, [report["sentences"] for report in reports])
+    shutil.rmtree(folder / ASIDE)
     (folder / MANIFEST).write_bytes(json_bytes(_manifest(forest, reports, digests)))
 
 
@@ -115,17 +116,7 @@ def _report(texts: Sequence[str], nodes: pa.Table) -> Report:
     return {"sentences": len(texts), "words": count, "trees": trees, "nodes": len(nodes), "skipped": 0}
 
 
-def _index(folder: Path, sentences: Sequence[int]) -> dict[str, Report]:
-    aside = folder / "aside"
-    aside.mkdir()
-    names = write_index(folder, sentences, aside)
-    for name in names:
-        (aside / name).replace(folder / name)
-    shutil.rmtree(aside)
-    return {name: _digest((folder / name).read_bytes()) for name in names}
-
-
-def _manifest(forest: Forest, reports: Sequence[Report], digests: dict[str, Report]) -> Report:
+def _manifest(forest: Forest, reports: Sequence[Report], digests: dict[str, Digest]) -> Report:
     totals = {name: sum(report[name] for report in reports) for name in reports[0]}
     return {
         **{name: forest.manifest[name] for name in ("format", "version", "options", "sources", "errors")},
@@ -133,7 +124,3 @@ def _manifest(forest: Forest, reports: Sequence[Report], digests: dict[str, Repo
         "shards": list(reports),
         "files": digests,
     }
-
-
-def _digest(data: bytes) -> Report:
-    return {"bytes": len(data), "sha256": sha256(data).hexdigest()}

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import atexit
+import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
-from threading import Lock, Timer
+from threading import BoundedSemaphore, Timer
 from typing import TYPE_CHECKING, NamedTuple
 
 from vecdcs.dcs.tree import BLANK, Child, Tree
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from vecdcs.corpus.evidence import Evidence, Found
 
 MOST_EXACT, MOST_RELAXED, MOST_STATEMENTS = 1000, 8, 5000
+IN_MEMORY = 64 << 20  # bytes of the edges of a forest on disk, up to which a server keeps them in memory
 
 
 class Quote(NamedTuple):
@@ -43,25 +45,29 @@ class Exact:
 
 
 class Corpus:
-    """A forest that questions are asked of, one at a time, each search for at most so many seconds."""
+    """A forest that questions are asked of, as many at a time as there are cores, each for at most so many seconds.
 
-    def __init__(self, path: str | Path, seconds: float = 120) -> None:
+    `serving`: many questions will come, so what is not too large is read into memory, and each is left one core.
+    """
+
+    def __init__(self, path: str | Path, seconds: float = 120, serving: bool = False) -> None:
         from vecdcs.corpus.evidence import Evidence
-        from vecdcs.corpus.forest import Forest
+        from vecdcs.corpus.forest import EDGES, Forest
 
         self.forest = Forest.open(path)
         if self.forest.ud:
             raise InputError("a vecUD forest has no fields to ask about: expected a DCS forest", str(path))
-        self.evidence: Evidence = Evidence(self.forest)
+        small = serving and (self.forest.path / EDGES).stat().st_size <= IN_MEMORY
+        self.evidence: Evidence = Evidence(self.forest, threads=1 if serving else None, in_memory=small)
         self.seconds = seconds
-        self._lock = Lock()
+        self._free = BoundedSemaphore(os.cpu_count() or 1)
 
     @contextmanager
     def _searching(self) -> Iterator[None]:
-        """One search at a time; one that takes too long or too much memory is given up."""
+        """Wait for a core; a search that takes too long or too much memory is given up."""
         from duckdb import Error, InterruptException
 
-        with self._lock:
+        with self._free:
             alarm = Timer(self.seconds, self.evidence.database.interrupt)
             alarm.start()
             try:
@@ -107,15 +113,14 @@ class Corpus:
         found: dict[str, tuple[Tree, Sequence[int]]] = {}
         with self._searching():
             for part in [parts[at] for at in order[:MOST_RELAXED]]:
-                for answer in self.evidence.find(part, MOST_STATEMENTS).answers if len(found) < len(words) else ():
-                    if answer.words[0] in words:
-                        found.setdefault(answer.words[0], (part, answer.sentences))
+                left = [word for word in words if word not in found]
+                for answer in self.evidence.find(part, MOST_STATEMENTS, among=left).answers if left else ():
+                    found.setdefault(answer.words[0], (part, answer.sentences))
         return found
 
     def quotes(self, sentences: Iterable[int], states: Tree) -> tuple[Quote, ...]:
         """Sentences as they stand in the text."""
-        with self._lock:
-            found = [self.forest.sentence(number) for number in sentences]
+        found = [self.forest.sentence(number) for number in sentences]
         return tuple(Quote(sentence.text, sentence.source, sentence.line, str(states)) for sentence in found)
 
 

@@ -34,7 +34,7 @@ EXAMPLES = ("banned drugs", "Who sells drugs?", "What did Canada ban?", "_ & (wr
 
 def make_app(asker: Asker, corpus: str | Path | Corpus | None = None, hosts: list[str] | None = None) -> FastAPI:
     """The application; `hosts` are the names it may be called by."""
-    opened = Corpus(corpus, SECONDS) if isinstance(corpus, str | Path) else corpus
+    opened = Corpus(corpus, SECONDS, serving=True) if isinstance(corpus, str | Path) else corpus
     app = FastAPI(title="vecdcs", version=__version__, description=__doc__, docs_url=None, redoc_url=None)
     app.add_exception_handler(VecdcsError, _refuse)
     app.add_exception_handler(Exception, _fail)

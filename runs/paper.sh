@@ -14,48 +14,47 @@ case $SIZE in # bytes of text from each file, dimension, passes over general tex
     full) BYTES=0 DIM=250 GENERAL=2 NOVELS=12 ;;
     *) echo "SIZE=$SIZE: expected small, base or full" >&2; exit 2 ;;
 esac
-CORES=$(getconf _NPROCESSORS_ONLN)
 mkdir -p "$OUT"
 
 say() { echo "== $*" >&2; }
 
-# 1. Text: the beginning of every file, without a last half line. 2. Its parses, a file at a time on every core.
-prepare() { # kind
-    mkdir -p "$OUT/text/$1" "$OUT/parsed/$1"
+# 1. Text: all of it as it is, or the beginning of every file, without a last half line.
+text() { # kind; prints the folder
+    if [ "$BYTES" = 0 ]; then
+        echo "$DATA/corpus/$1"
+        return
+    fi
+    mkdir -p "$OUT/text/$1"
     for file in "$DATA/corpus/$1"/*.txt.xz; do
-        name=$(basename "$file" .txt.xz)
-        [ -e "$OUT/text/$1/$name.txt" ] && continue
-        if [ "$BYTES" = 0 ]; then xz -dc "$file"; else xz -dc "$file" 2>/dev/null | head -c "$BYTES" | sed '$d'; fi \
-            >"$OUT/text/$1/$name.part"
-        mv "$OUT/text/$1/$name.part" "$OUT/text/$1/$name.txt"
+        target=$OUT/text/$1/$(basename "$file" .xz)
+        [ -e "$target" ] && continue
+        xz -dc "$file" 2>/dev/null | head -c "$BYTES" | sed '$d' >"$target.part"
+        mv "$target.part" "$target"
     done
-    export OUT KIND="$1"
-    for file in "$OUT/text/$1"/*.txt; do basename "$file" .txt; done | xargs -P "$CORES" -I {} sh -c '
-        target="$OUT/parsed/$KIND/{}.conllu.gz"
-        [ -e "$target" ] || { vecdcs parse "$OUT/text/$KIND/{}.txt" | gzip -1 >"$target.part" && mv "$target.part" "$target"; }'
+    echo "$OUT/text/$1"
 }
 
-# 3. Forests, cut in two by sentence: models learn from `train`, `evaluate execution` asks about `hidden`.
-forest() { # kind, name, options
-    vecdcs build "$OUT/parsed/$1" -o "$OUT/forests/$2" $3
-    [ -e "$OUT/forests/$2-split" ] || vecdcs split "$OUT/forests/$2" -o "$OUT/forests/$2-split"
+# 2. Forests: the one of the text keeps its parses, of which the vecUD forest is made.
+# Both are cut in two by sentence: models learn from `train`, `evaluate execution` asks about `hidden`.
+forests() { # kind
+    say "forests of $1"
+    folder=$(text "$1")
+    vecdcs build "$folder" -o "$OUT/forests/$1" --keep-parses
+    vecdcs build "$OUT/forests/$1/parses" -o "$OUT/forests/$1-ud" --ud
+    for name in "$1" "$1-ud"; do
+        [ -e "$OUT/forests/$name-split" ] || vecdcs split "$OUT/forests/$name" -o "$OUT/forests/$name-split"
+    done
 }
 
-# 4. Models; a finished one is left alone, a begun one goes on.
+# 3. Models; a finished one is left alone, a begun one goes on.
 model() { # forest, name, epochs, options
     [ -e "$OUT/models/$2/manifest.json" ] && [ ! -e "$OUT/models/$2.training" ] && return
     say "train $2"
     vecdcs train "$1" -o "$OUT/models/$2" --dim "$DIM" --epochs "$3" $4
 }
 
-say "text and parses"
-prepare general
-prepare novels
-say "forests"
-forest general general ""
-forest general general-ud --ud
-forest novels novels ""
-forest novels novels-ud --ud
+forests general
+forests novels
 mkdir -p "$OUT/models"
 for kind in general novels; do
     if [ $kind = general ]; then passes=$GENERAL; else passes=$NOVELS; fi
@@ -66,7 +65,7 @@ for kind in general novels; do
     model "$OUT/forests/$kind-ud-split/train" $kind-ud $passes "--variant ud"
 done
 
-# 5. Tables. Skip-gram by gensim (pip install 'vecdcs[baselines]') and a vectors file are rows of their own.
+# 4. Tables. Skip-gram by gensim (pip install 'vecdcs[baselines]') and a vectors file are rows of their own.
 set --
 [ -n "${VECTORS:-}" ] && set -- --vectors "GloVe=$VECTORS"
 if python3 -c "import gensim" 2>/dev/null; then

@@ -104,8 +104,8 @@ def first_rounds(forest: Forest, chosen: Plan, vocabulary: Vocabulary, by: Avera
 
 
 def costs(averager: Averager) -> Figures:
-    """Means over the rounds, without the first ones."""
-    rounds = averager.costs[STARTING:]
+    """Means over the rounds, without the first ones and the last, in which nothing is left to learn."""
+    rounds = [cost for cost in averager.costs[STARTING:] if cost.up]
     count, seconds = averager.averaging.actors, total(rounds, "seconds")
     return {
         "actors": count,

@@ -31,10 +31,11 @@ from vecdcs.learn.averaging import Averager, Averaging, Change, Order, Result, R
 from vecdcs.learn.recipes import plan
 from vecdcs.learn.trainer import State, initial_state
 from vecdcs.model.fit import fit
+from vecdcs.model.model import load
 from vecdcs.tasks import small_world
 from vecdcs.world import World, write_world
 
-OPTIONS = ["--dim", "16", "--epochs", "3", "--checkpoint", "0", "--engine", "ray", "--workers", "2", "-q"]
+OPTIONS = ["--dim", "16", "--epochs", "2", "--checkpoint", "0", "--engine", "ray", "--workers", "2", "-q"]
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +54,7 @@ def cluster() -> Iterator[str]:
 def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The small world, and its forest of several shards."""
     folder = tmp_path_factory.mktemp("small")
-    write_world(World.make(0, 1500), folder / "world")
+    write_world(World.make(), folder / "world")
     build([folder / "world/sentences.conllu"], folder / "forest", BuildOptions(shard_bytes=20_000))
     return folder
 
@@ -67,7 +68,7 @@ def forest(world: Path) -> Forest:
 def undisturbed(forest: Forest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     """What two actors learn, both in this process."""
     folder = tmp_path_factory.mktemp("undisturbed") / "model"
-    fit(forest, folder, plan(dim=16, epochs=3), averaging=Averaging("ray", 2))
+    fit(forest, folder, plan(dim=16, epochs=2), averaging=Averaging("ray", 2))
     return contents(folder)
 
 
@@ -175,7 +176,7 @@ def test_interrupted_after_every_round_it_ends_with_the_same_bytes(
     while not finished:
         limit = session.Options(time_limit=0.0 if rounds < 5 else None)
         by = Averaging("ray", 2)
-        finished = fit(forest, tmp_path / "model", plan(dim=16, epochs=3), limit, averaging=by).config["finished"]
+        finished = fit(forest, tmp_path / "model", plan(dim=16, epochs=2), limit, averaging=by).config["finished"]
         rounds += 1
     assert contents(tmp_path / "model") == undisturbed
 
@@ -223,7 +224,7 @@ def test_an_actor_is_killed_and_the_bytes_are_the_same(
     cluster: str, forest: Forest, undisturbed: dict[str, bytes], tmp_path: Path
 ) -> None:
     by = Averaging("ray", 2, mortal(tmp_path / "killed"))
-    model = fit(forest, tmp_path / "model", plan(dim=16, epochs=3), averaging=by)
+    model = fit(forest, tmp_path / "model", plan(dim=16, epochs=2), averaging=by)
     assert (tmp_path / "killed").read_text() != str(os.getpid())
     assert contents(tmp_path / "model") == undisturbed
     assert model.config["averaging"]["engine"] == "ray"
@@ -249,13 +250,12 @@ def test_the_command_is_killed_and_goes_on_to_the_same_bytes(
 
 
 def test_two_actors_learn_as_well_as_one_process(cluster: str, world: Path, forest: Forest, tmp_path: Path) -> None:
-    """Mean average precision on the small world; the noise is the interval of the single model's own figure."""
-    chosen = plan(dim=32, epochs=10)
-    by = Averaging("ray", 2, engine.actors)
-    models = [fit(forest, tmp_path / "one", chosen, min_word=1, min_field=1)]
-    models += [fit(forest, tmp_path / "two", chosen, min_word=1, min_field=1, averaging=by)]
-    one, two = (small_world.evaluate(model, world / "world").figures for model in models)
-    assert two["map"] >= one["interval95"][0]
+    """By mean average precision on the small world, where seeds alone make a difference of 0.01."""
+    chosen = plan(dim=32, epochs=20)
+    fit(forest, tmp_path / "one", chosen, min_word=1, min_field=1)
+    fit(forest, tmp_path / "two", chosen, min_word=1, min_field=1, averaging=Averaging("ray", 2, engine.actors))
+    one, two = (small_world.evaluate(load(tmp_path / name), world / "world").figures["map"] for name in ("one", "two"))
+    assert two > one - 0.03
 
 
 def test_an_actor_that_dies_at_once_is_given_up(cluster: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -274,7 +274,7 @@ def test_too_small_a_cluster_is_named(cluster: str) -> None:
 
 def test_another_forest_where_an_actor_works_is_named(cluster: str, forest: Forest, tmp_path: Path) -> None:
     other = Forest(forest.path, {**forest.manifest, "files": {}})
-    with pytest.raises(InputError, match="not the same forest on"):
+    with pytest.raises(VecdcsError, match="not the same forest on"):
         fit(other, tmp_path / "model", plan(dim=8), averaging=Averaging("ray", 2, engine.actors))
 
 

@@ -76,6 +76,9 @@ def check_commands(parser: str, tmp_path: Path) -> None:
     assert texts == ["Canada banned drugs.", "He isn't here.", "The drugs were sold.", "Dogs chase cats."]
     arguments = ["tree", "--parser", parser, "--format", "notation", "Canada banned drugs."]
     assert CliRunner().invoke(app, arguments).stdout == "ban/V & SUBJ:Canada/N & COMP:drug/N\n".replace("C", "c", 1)
+    arguments = ["parse", "--parser", parser]
+    (asked,) = parse_conllu(CliRunner().invoke(app, arguments, input="Canada banned _.").stdout)
+    assert (asked.text, [token.form for token in asked.tokens]) == ("Canada banned _.", ["Canada", "banned", "_", "."])
     forest = tmp_path / "forest"
     arguments = ["build", "--parser", parser, "--workers", "1", str(source), "-o", str(forest)]
     assert CliRunner().invoke(app, arguments, catch_exceptions=False).exit_code == 0
@@ -346,6 +349,21 @@ def test_missing_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [token.lemma for token in sentence.tokens] == ["drug", "be", "sell", "."]
     assert sentence.comments == ["# text = Drugs were sold."]
     assert len(sentence.extras) == 1
+
+
+def test_blanks_are_names_to_other_parsers(monkeypatch: pytest.MonkeyPatch) -> None:
+    name = adapters.STAND_IN
+    rows = [
+        f"# text = {name}'s dog barked", f"1-2\t{name}'s" + "\t_" * 8, f"1\t{name}\tx\tX\t_\t_\t3\tnmod:poss\t_\t_",
+        "2\t's\t's\tPART\tPOS\t_\t1\tcase\t_\t_", "3\tdog\tdog\tNOUN\tNN\t_\t4\tnsubj\t_\t_",
+        "4\tbarked\tbark\tVERB\tVBD\t_\t0\troot\t_\t_", "", "",
+    ]  # fmt: skip
+    parser, asked = parser_giving(monkeypatch, "\n".join(rows))
+    (sentence,) = parser.parse(["_'s dog barked"])
+    assert sentence.tokens[0] == Token(1, "_", "_", "PROPN", "NNP", "_", 3, "nmod:poss")
+    assert sentence.text == "_'s dog barked" and sentence.extras == [(0, "1-2\t_'s" + "\t_" * 8)]
+    list(parser.parse(['"_", or_ _so_ snake_case (_)_ _']))
+    assert asked == [f"{name}'s dog barked", f'"{name}", or_ _so_ snake_case ({name}){name} {name}']
 
 
 def test_relations_are_checked(monkeypatch: pytest.MonkeyPatch) -> None:

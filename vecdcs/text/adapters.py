@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Any
 
 from vecdcs.errors import VecdcsError
 from vecdcs.text.conllu import NO_SPACE, Sentence, Token, parse_conllu
+from vecdcs.text.features import BLANK
 from vecdcs.text.lemma import Lemmatizer, read_lemmas
 from vecdcs.text.shipped import ENGLISH, pieces
 from vecdcs.text.tokenizer import chunks
@@ -25,6 +27,11 @@ RELATIONS = frozenset(
 
 LEMMA_TAGS = {"NOUN": "NNS", "VERB": "VBD", "AUX": "VBD", "ADJ": "JJR", "ADV": "RBR", "PROPN": "NNP", "NUM": "CD"}
 """By which Penn tag the lemma of a word without one is looked up: as inflected, since a bare form is its own lemma."""
+
+STAND_IN = "Blankovia"
+"""Others take a blank for punctuation: they are given a name that no text has, which is made a blank again after."""
+
+_ALONE = re.compile(rf"\b{BLANK}\b")
 
 
 class Adapter:
@@ -113,11 +120,11 @@ def _udpipe(library: Any, file: str) -> ParseTexts:
 
 
 def _cleaned(texts: Iterable[str]) -> Iterator[str]:
-    """Texts with single spaces, without control characters; long ones and long runs without a space are cut."""
+    """Texts with single spaces and names for blanks, without control characters, long ones and long words cut."""
     for text in texts:
         for piece in pieces(text):
             if found := chunks(piece):
-                yield " ".join(found)
+                yield _ALONE.sub(STAND_IN, " ".join(found))
 
 
 def _checked(sentence: Sentence, name: str) -> Sentence:
@@ -125,8 +132,8 @@ def _checked(sentence: Sentence, name: str) -> Sentence:
     _check_relations((token.deprel for token in sentence.tokens), name)
     if all(token.upos == token.xpos == "_" for token in sentence.tokens):
         raise VecdcsError(f"{name}: expected parts of speech (UPOS or Penn tags), found none in {sentence.text!r}")
-    tokens = [token if token.lemma != "_" else _with_lemma(token) for token in sentence.tokens]
-    return Sentence(tokens, [f"# text = {sentence.text}"], sentence.extras)
+    extras = [(before, row.replace(STAND_IN, BLANK)) for before, row in sentence.extras]
+    return Sentence(list(map(_mended, sentence.tokens)), [f"# text = {sentence.text.replace(STAND_IN, BLANK)}"], extras)
 
 
 def _check_relations(found: Iterable[str], name: str) -> None:
@@ -136,7 +143,12 @@ def _check_relations(found: Iterable[str], name: str) -> None:
         raise VecdcsError(f"{name}: expected relations of Universal Dependencies (nsubj, obj, obl...), found {listed}")
 
 
-def _with_lemma(token: Token) -> Token:
+def _mended(token: Token) -> Token:
+    """The token as a blank if it stands for one; with a lemma if it has none."""
+    if token.form == STAND_IN:
+        return token._replace(form=BLANK, lemma=BLANK, upos="PROPN", xpos="NNP")
+    if token.lemma != "_":
+        return token
     tag = token.xpos if token.xpos != "_" else LEMMA_TAGS.get(token.upos, "_")
     return token._replace(lemma=_lemmatizer()(token.form, tag))
 

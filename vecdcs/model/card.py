@@ -14,7 +14,7 @@ from vecdcs.errors import InputError
 if TYPE_CHECKING:
     from vecdcs.model.model import Model
 
-# The figures of each task that a card shows.
+# The figures of each task that a card shows; the interval is of the first.
 FIGURES = {
     "phrase-similarity": ("spearman_tie_corrected",),
     "preference": ("spearman",),
@@ -67,7 +67,8 @@ def figures(results: Path, name: str) -> str:
         for row in _rows(found):
             for figure in FIGURES.get(task, ()):
                 if figure in row:
-                    span = "–".join(f"{end:.3f}" for end in row.get("interval95", ()))
+                    ends = row.get("interval95", ()) if figure == FIGURES[task][0] else ()
+                    span = "–".join(f"{end:.3f}" for end in ends)
                     cells = (task, row.get("set", ""), figure.replace("_", " "), _number(row[figure]), span)
                     lines.append(f"| {' | '.join(cells)} |")
     protocols = [f"- **{task}**: {found['protocol']}." for task, found in tasks.items() if found.get("protocol")]

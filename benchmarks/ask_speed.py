@@ -69,6 +69,14 @@ def median(run: Callable[[int], object], repeats: int) -> Times:
     return Times(*(statistics.median(kind) for kind in zip(*times, strict=True)))
 
 
+def in_turns(*runs: Callable[[int], object], repeats: int = 5) -> list[Times]:
+    """The median times of several calls, taken in turns, so that a busy moment of the machine is one for all."""
+    for run in runs:
+        run(0)
+    rounds = [[timed(lambda run=run, turn=turn: run(turn)) for run in runs] for turn in range(repeats)]  # type: ignore[misc]
+    return [Times(*(statistics.median(kind) for kind in zip(*each, strict=True))) for each in zip(*rounds, strict=True)]
+
+
 def timed(run: Callable[[], object]) -> Times:
     """The times of one call, its child processes included."""
     clock, before = time.perf_counter(), processor_seconds()
@@ -114,15 +122,19 @@ def measure(folder: Path, repeats: int) -> dict[str, float]:
     model = load(folder)
     query, vectors = model.ask(TREES[0]).vector, np.array(model.answer)
     trees = many_trees(1000)
-    median(lambda _: model.answer_many(model.ask_many(trees[:300])), 1)
-    together = median(lambda _: model.answer_many(model.ask_many(trees)), 3)
-    alone = median(lambda turn: [model.answers(text) for text in trees[turn * 20 : turn * 20 + 20]], 5)
+    queries = model.vectors(model.ask_many(trees))
+    together, alone, products = in_turns(
+        lambda _: model.answer_many(model.ask_many(trees)),
+        lambda turn: [model.answers(text) for text in trees[turn * 50 : turn * 50 + 50]],
+        lambda _: [queries[at : at + 200] @ vectors.T for at in range(0, 1000, 200)],
+    )
     found = {
         "numpy_product": median(lambda _: vectors @ query, repeats),
         "tree": median(lambda turn: model.answers(TREES[turn % len(TREES)]), repeats),
         "phrase": median(lambda turn: model.answers(PHRASES[turn % len(PHRASES)]), repeats),
         "one_of_1000_together": Times(*(seconds / 1000 for seconds in together)),
-        "one_by_one": Times(*(seconds / 20 for seconds in alone)),
+        "one_by_one": Times(*(seconds / 50 for seconds in alone)),
+        "numpy_product_of_1000": Times(*(seconds / 1000 for seconds in products)),
         "cold_tree": cold_start(folder, TREES[1], 3),
         "cold_phrase": cold_start(folder, PHRASES[1], 3),
     }
@@ -132,6 +144,7 @@ def measure(folder: Path, repeats: int) -> dict[str, float]:
     return {
         **figures,
         "tree_to_numpy_product_cpu": found["tree"].cpu / found["numpy_product"].cpu,
+        "batch_to_numpy_product_cpu": found["one_of_1000_together"].cpu / found["numpy_product_of_1000"].cpu,
         "batch_speed_up_cpu": found["one_by_one"].cpu / found["one_of_1000_together"].cpu,
         "batch_speed_up_clock": found["one_by_one"].clock / found["one_of_1000_together"].clock,
         "model_mb": sum(path.stat().st_size for path in folder.iterdir()) / 1e6,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,10 +24,9 @@ Numbers = NDArray[np.int64]
 CALIBRATION = "calibration.json"
 RANKINGS = {"balanced": 0.5, "probability": 1.0, "score": 0.0}  # how much of the prior counts
 THREADS = min(os.cpu_count() or 1, 8)
-SHARE = 256  # queries for a thread at a time
+ROOM = 1 << 24  # products held at a time: many queries for full speed, few enough for memory
 BLOCK, STRETCHES, ROWS = 2048, 128, 16  # words and queries whose products stay in a processor's cache
 STRIDE = BLOCK // STRETCHES  # scores of which only the best is looked at first
-PADDING = (0.0, -np.inf, -np.inf)
 NOISE_POWER = 0.75
 LEAST_SUM = 1e-30
 FREQUENT = 10_000  # words that have nearly all the weight
@@ -96,62 +96,65 @@ def search(
     more = k + max(map(len, without), default=0)
     if len(queries) == 1 or more * STRIDE >= len(space.bias):
         return [_best(space, ranking, query, k, some) for query, some in zip(queries, without, strict=True)]
-    shares = [slice(start, start + SHARE) for start in range(0, len(queries), SHARE)]
-    with ThreadPoolExecutor(THREADS) as pool:
-        work = [pool.submit(_best_of_share, space, ranking, queries[some], k, without[some], more) for some in shares]
-        return [hits for done in work for hits in done.result()]
+    return list(_best_of_all(space, ranking, queries, k, without, more))
 
 
-def _best_of_share(
+def _best_of_all(
     space: Space, ranking: Ranking, queries: Vectors, k: int, exclude: Sequence[list[int]], more: int
+) -> Iterator[Hits]:
+    """The best words of many queries: as many products as there is room for at a time, then looked at by threads."""
+    words = len(space.bias)
+    width = -(-words // BLOCK) * BLOCK
+    padded = Ranking(*(np.pad(part, (0, width - words), constant_values=-np.inf) for part in ranking))
+    room = np.empty((min(max(ROOM // width, 1), len(queries)), width), np.float32)
+    with ThreadPoolExecutor(THREADS) as pool:
+        for start in range(0, len(queries), len(room)):
+            some, without = queries[start : start + len(room)], exclude[start : start + len(room)]
+            np.matmul(some, space.vectors.T, out=room[: len(some), :words])
+            room[:, words:] = 1
+            cuts = [len(some) * at // THREADS for at in range(THREADS + 1)]
+            rows = [slice(*pair) for pair in pairwise(cuts)]
+            work = [pool.submit(_best_of_many, space, padded, some[x], room[x], k, without[x], more) for x in rows]
+            yield from (hits for done in work for hits in done.result())
+
+
+def _best_of_many(
+    space: Space,
+    ranking: Ranking,
+    queries: Vectors,
+    products: Vectors,
+    k: int,
+    exclude: Sequence[list[int]],
+    more: int,
 ) -> list[Hits]:
     """The best words of some queries: they are in the `more` stretches of words with the highest peaks."""
-    peaks, sums = scan(space, ranking, queries)
+    peaks, sums = scan(ranking, products)
     floors = np.partition(peaks, peaks.shape[1] - more, axis=1)[:, peaks.shape[1] - more, None]
-    rows = zip(queries, peaks >= floors, sums, exclude, strict=True)
-    return [_best_among(space, ranking, k, *row) for row in rows]
+    found = []
+    for query, ranks, high, total, without in zip(queries, products, peaks >= floors, sums, exclude, strict=True):
+        ranks[without] = -np.inf
+        near = members(high)
+        best = near[top(ranks[near], k)]
+        if total > LEAST_SUM:
+            found.append(_hits(ranking, best, space.vectors[best] @ query, np.log(total)))
+        else:
+            found.append(_best(space, Ranking(*(part[: len(space.bias)] for part in ranking)), query, k, without))
+    return found
 
 
 def _best(space: Space, ranking: Ranking, query: Vectors, k: int, exclude: list[int]) -> Hits:
     """The best words of one query."""
     product = space.products(query[None])[0]
-    logits = product * ranking.pull + ranking.tilt
-    return _hits(ranking, slice(None), product, k, exclude, log_sum(logits[None])[0])
+    ranks = product * ranking.pull + ranking.shift
+    ranks[exclude] = -np.inf
+    best = top(ranks, k)
+    return _hits(ranking, best, product[best], log_sum((product * ranking.pull + ranking.tilt)[None])[0])
 
 
-def _best_among(
-    space: Space,
-    ranking: Ranking,
-    k: int,
-    query: Vectors,
-    stretches: NDArray[np.bool_],
-    total: float,
-    exclude: list[int],
-) -> Hits:
-    """The best words of one query, which are in some stretches."""
-    if total < LEAST_SUM:
-        return _best(space, ranking, query, k, exclude)
-    near = members(stretches)
-    near = near[near < len(space.bias)]
-    hits = _hits(ranking, near, space.vectors[near] @ query, k, np.flatnonzero(np.isin(near, exclude)), np.log(total))
-    return hits._replace(words=near[hits.words])
-
-
-def _hits(
-    ranking: Ranking,
-    words: slice | Numbers,
-    product: Vectors,
-    k: int,
-    exclude: list[int] | Numbers,
-    log_total: np.float32,
-) -> Hits:
-    """The best of some words by their products with a query, as places among these."""
-    scale, pull, tilt, shift = (part[words] for part in ranking)
-    ranked = product * pull + shift
-    ranked[exclude] = -np.inf
-    best = top(ranked, k)
-    chances = np.exp(product[best] * pull[best] + tilt[best] - log_total)
-    return Hits(best, product[best] * scale[best], chances)
+def _hits(ranking: Ranking, words: Numbers, product: Vectors, log_total: np.float32) -> Hits:
+    """Words, with their products with a query made scores and probabilities."""
+    scale, pull, tilt, _ = (part[words] for part in ranking)
+    return Hits(words, product * scale, np.exp(product * pull + tilt - log_total))
 
 
 class Ranking(NamedTuple):
@@ -176,31 +179,23 @@ class Ranking(NamedTuple):
         return cls(space.scale, sharpness * space.scale, prior - (sharpness + prior.max()), shift)
 
 
-def scan(space: Space, ranking: Ranking, queries: Vectors) -> tuple[Vectors, Vectors]:
-    """Of each query the best rank in every stretch of words, and the sum of exp of all logits.
+def scan(ranking: Ranking, products: Vectors) -> tuple[Vectors, Vectors]:
+    """Turn products into ranks in place; the best in every stretch of words, and the sums of exp of all logits.
 
-    A block of words at a time, so that its products never leave the cache. A stretch is STRIDE words of a block,
-    STRETCHES apart: so their largest is found by whole registers.
+    A few queries and a block of words at a time, so that all is done while they are in the cache. A stretch is STRIDE
+    words of a block, STRETCHES apart: so their largest is found by whole registers.
     """
-    words = len(space.bias)
-    blocks = -(-words // BLOCK)
-    room, spare = (np.zeros((rows, BLOCK), np.float32) for rows in (len(queries), ROWS))
-    peaks = np.empty((len(queries), blocks, STRETCHES), np.float32)
-    sums = np.zeros(len(queries), np.float32)
-    for block in range(blocks):
-        part = slice(block * BLOCK, min((block + 1) * BLOCK, words))
-        np.matmul(queries, space.vectors[part].T, out=room[:, : part.stop - part.start])
-        pull, tilt, shift = (_padded(*pair) for pair in zip((each[part] for each in ranking[1:]), PADDING, strict=True))
-        for start in range(0, len(queries), ROWS):
-            some = slice(start, start + ROWS)
-            sums[some] += _ranks_and_sums(room[some], pull, tilt, shift, spare)
-            np.max(room[some].reshape(-1, STRIDE, STRETCHES), axis=1, out=peaks[some, block])
-    return peaks.reshape(len(queries), -1), sums
-
-
-def _padded(values: Vectors, filler: float) -> Vectors:
-    """Values of a block, and a filler for words that are not there."""
-    return values if len(values) == BLOCK else np.pad(values, (0, BLOCK - len(values)), constant_values=filler)
+    rows, width = products.shape
+    peaks = np.empty((rows, width // BLOCK, STRETCHES), np.float32)
+    sums, spare = np.zeros(rows, np.float32), np.empty((ROWS, BLOCK), np.float32)
+    for start in range(0, rows, ROWS):
+        some = slice(start, start + ROWS)
+        for block in range(width // BLOCK):
+            part = slice(block * BLOCK, (block + 1) * BLOCK)
+            values = products[some, part]
+            sums[some] += _ranks_and_sums(values, ranking.pull[part], ranking.tilt[part], ranking.shift[part], spare)
+            np.max(values.reshape(-1, STRIDE, STRETCHES), axis=1, out=peaks[some, block])
+    return peaks.reshape(rows, -1), sums
 
 
 def _ranks_and_sums(values: Vectors, pull: Vectors, tilt: Vectors, shift: Vectors, spare: Vectors) -> Vectors:

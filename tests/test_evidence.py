@@ -41,6 +41,7 @@ from vecdcs.world import World, make_queries
 
 WORDS = ("cat/N", "dog/N", "old/J", "see/V", "run/V")
 FIELDS = (ARG, "SUBJ", "COMP", "such as")
+COMMON = {"a", "and", "are", "as", "been", "by", "has", "is", "such", "the", "was", "were", "which", "that", "who"}
 SENTENCES = 60
 
 Nodes = list[Node]
@@ -336,6 +337,20 @@ def test_answers_carry_the_sentences_used(world: tuple[World, Evidence]) -> None
         name = answer.words[0].removesuffix("/N")
         assert all(name in text for text in texts)
         assert any("drug" in text for text in texts) and any(" ban" in text for text in texts)
+
+
+def test_the_first_sentences_are_enough(world: tuple[World, Evidence]) -> None:
+    """Of two steps: what is sold and banned, and who sells it, in three sentences at most."""
+    _, evidence = world
+    found = find_across(evidence, parse("_ & (sell/V & COMP:(drug/N & ban/V.COMP)).SUBJ"), k=100)
+    assert found.answers
+    for answer in found.answers:
+        texts = [evidence.forest.sentence(number).text.lower() for number in answer.sentences[:3]]
+        name = answer.words[0].removesuffix("/N")
+        (sold, *_) = [text for text in texts if name in text and (" sell" in text or "sold" in text)]
+        (banned, *_) = [text for text in texts if " ban" in text]
+        assert any(word in banned for word in sold.strip(".").replace(",", "").split() if word not in COMMON)
+        assert any("drug" in text for text in texts)
 
 
 def test_events_are_answers_too(world: tuple[World, Evidence]) -> None:

@@ -18,15 +18,22 @@ from vecdcs.corpus.evidence import MOST_BRANCHES, NOUN, Answer, Evidence, Found,
 from vecdcs.dcs.tree import ARG, BLANK, Child, Tree
 
 SHIFT = 20  # bits for the place of a node in its sentence
+ALL = "list_distinct(flatten(list(used)))"
+SHORTEST = "arg_min(proof, (len(proof), proof))"
 
 
 def find_across(evidence: Evidence, tree: Tree, k: int = 10) -> Found:
-    """What a tree denotes (its blank, or its root), each with every sentence used; the best supported first."""
+    """What a tree denotes (its blank, or its root), the best supported first.
+
+    Each has every sentence used; first come those that are enough for it, as few as there are.
+    """
     evidence.name_things()
     query = explain_across(evidence, tree)
     rows = evidence.database.execute(query.sql, {**query.values, "k": k}).fetchall()
     names = evidence.names([value for value, *_ in rows if value >= 0]) | _events(evidence, [row[0] for row in rows])
-    answers = tuple(Answer((names[value],), count, tuple(used)) for value, count, used, *_ in rows)
+    answers = tuple(
+        Answer((names[value],), count, tuple(dict.fromkeys([*proof, *used]))) for value, count, used, proof, *_ in rows
+    )
     return Found(answers, rows[0][-2] if rows else 0, int(rows[0][-1]) if rows else 0)
 
 
@@ -38,14 +45,15 @@ def explain_across(evidence: Evidence, tree: Tree) -> Query:
     results, conditions = _results(tables, _at_blank(tree))
     if None in results:
         raise QueryError(f"there is nothing to search for in {tree}: expected a word, or an edge to one")
-    union = "\nUNION ALL\n".join(f"SELECT value, used FROM {result}" for result in results)
+    union = "\nUNION ALL\n".join(f"SELECT value, used, proof FROM {result}" for result in results)
     where = "\nWHERE " + " AND ".join(conditions) if conditions else ""
     tables.add(
-        f"SELECT value, list_sort(list_distinct(flatten(list(used)))) AS used\nFROM ({union}){where} GROUP BY value"
+        f"SELECT value, list_sort({ALL}) AS used, list_sort({SHORTEST}) AS proof\nFROM ({union}){where} GROUP BY value"
     )
     sql = (
         "WITH " + ",\n".join(f"{name} AS (\n{text}\n)" for name, text in tables.texts.items()) + "\n"
-        "SELECT value, len(used) AS count, used, count(*) OVER () AS different, sum(len(used)) OVER () AS matches\n"
+        "SELECT value, len(used) AS count, used, proof,\n"
+        "  count(*) OVER () AS different, sum(len(used)) OVER () AS matches\n"
         f"FROM {list(tables.texts)[-1]} ORDER BY count DESC, value LIMIT $k"
     )
     return Query(sql, tables.parameters.values, tables.parameters.meaning)
@@ -181,7 +189,7 @@ class Tables:
         joins = [f"{tables[0]} v1"]
         joins += [f"JOIN {name} v{at} ON v{at}.value = v1.value" for at, name in enumerate(tables[1:], 2)]
         where = [f"v1.value NOT IN (SELECT value FROM {name})" for name in absent]
-        return self.add(_select("v1.value", _concat([f"v{at}.used" for at in range(1, len(tables) + 1)]), joins, where))
+        return self.add(_select("v1.value", [f"v{at}" for at in range(1, len(tables) + 1)], joins, where))
 
     def by_mention(self, tree: Tree, label: str) -> str:
         """Mentions whose fields have values in the children's projections; then what their own field has."""
@@ -195,8 +203,8 @@ class Tables:
         for child in tree.children:
             if child.negated:
                 rows.drop(child.parent_label, self.excluded(child))
-        text = _select(f"{value} AS value", _concat(rows.used), rows.joins, rows.where)
-        return self.add(f"SELECT value, list_distinct(flatten(list(used))) AS used\nFROM ({text}) GROUP BY value")
+        text = _select(f"{value} AS value", rows.used, rows.joins, rows.where)
+        return self.add(f"SELECT value, {ALL} AS used, {SHORTEST} AS proof\nFROM ({text}) GROUP BY value")
 
     def excluded(self, child: Child) -> str:
         """What a negated child excludes."""
@@ -209,7 +217,8 @@ class Tables:
         number = self.parameters.word(word)
         return self.add(
             f"SELECT coalesce(i.member, {number}) AS value,\n"
-            "  coalesce(list(DISTINCT i.sentence) FILTER (i.sentence IS NOT NULL), []::INTEGER[]) AS used\n"
+            "  coalesce(list(DISTINCT i.sentence) FILTER (i.sentence IS NOT NULL), []::INTEGER[]) AS used,\n"
+            "  list_sort(used)[:1] AS proof\n"
             f"FROM (SELECT DISTINCT sentence, node FROM edges WHERE word = {number}) e\n"
             f"  LEFT JOIN instances i ON i.word = {number} AND i.sentence = e.sentence AND i.node = e.node\n"
             "GROUP BY 1"
@@ -218,15 +227,17 @@ class Tables:
     def mentions(self, word: str, label: str) -> str:
         """Where a word's things are mentioned: (sentence, node, value, used); nouns by any of their names."""
         if word != BLANK and not word.endswith(NOUN):
-            columns = f"sentence, node, {_event('edges', 'node')} AS value, [sentence] AS used"
+            columns = f"sentence, node, {_event('edges', 'node')} AS value, [sentence] AS used, used AS proof"
             return self.add(f"SELECT DISTINCT {columns}\nFROM edges WHERE word = {self.parameters.word(word)}")
         value, joins = _mention("e", "word", "node")
-        text = f"SELECT DISTINCT e.sentence, e.node, {value} AS value, [e.sentence] AS used\nFROM edges e {joins}"
-        everywhere = self.add(f"{text}\nWHERE e.label = {self.parameters.label(label)}")
+        columns = f"e.sentence, e.node, {value} AS value, [e.sentence] AS used, used AS proof"
+        where = f"WHERE e.label = {self.parameters.label(label)}"
+        everywhere = self.add(f"SELECT DISTINCT {columns}\nFROM edges e {joins}\n{where}")
         if word == BLANK:
             return everywhere
-        columns = "e.sentence, e.node, e.value, list_concat(e.used, m.used) AS used"
-        return self.add(f"SELECT {columns}\nFROM {everywhere} e JOIN {self.members(word)} m ON m.value = e.value")
+        keys = [f"e.{name}" for name in ("sentence", "node", "value")]
+        tables = [f"{everywhere} e", f"JOIN {self.members(word)} m ON m.value = e.value"]
+        return self.add(_select(", ".join(keys), ["e", "m"], tables, []))
 
     def slot(self, word: str, label: str) -> str:
         """Who fills a field: (sentence, node, value), also where the slot is shared with another word's."""
@@ -243,7 +254,7 @@ class Mentions:
 
     def __init__(self, tables: Tables, word: str, name: str) -> None:
         self.tables, self.word = tables, word
-        self.joins, self.where, self.used = [f"{name} m"], list[str](), ["m.used"]
+        self.joins, self.where, self.used = [f"{name} m"], list[str](), ["m"]
         self.slots: dict[str, str] = {}
 
     def value(self, label: str, kind: str = "JOIN") -> str:
@@ -262,7 +273,7 @@ class Mentions:
         if name:
             table = f"v{len(self.joins)}"
             self.joins.append(f"JOIN {name} {table} ON {table}.value = {value}")
-            self.used.append(f"{table}.used")
+            self.used.append(table)
 
     def drop(self, label: str, name: str) -> None:
         """Not with a value among those of a table."""
@@ -270,11 +281,11 @@ class Mentions:
         self.where.append(f"({value} IS NULL OR {value} NOT IN (SELECT value FROM {name}))")
 
 
-def _concat(lists: Sequence[str]) -> str:
-    """Lists joined to one."""
-    return f"flatten([{', '.join(lists)}])" if len(lists) > 1 else lists[0]
-
-
-def _select(value: str, used: str, joins: Sequence[str], where: Sequence[str]) -> str:
+def _select(value: str, used: Sequence[str], joins: Sequence[str], where: Sequence[str]) -> str:
+    """Rows of a join, with the sentences that the tables `used` have of them."""
+    lists = ", ".join(
+        f"list_distinct(flatten([{', '.join(f'{name}.{what}' for name in used)}])) AS {what}"
+        for what in ("used", "proof")
+    )
     condition = "\nWHERE " + " AND ".join(where) if where else ""
-    return f"SELECT {value}, {used} AS used\nFROM " + "\n  ".join(joins) + condition
+    return f"SELECT {value}, {lists}\nFROM " + "\n  ".join(joins) + condition

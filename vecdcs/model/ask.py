@@ -367,15 +367,16 @@ def _quoted(question: Question, corpus: Corpus, exact: dict[str, Exact], answers
     guessed = [answer.word for answer in answers if answer.kind == INFERRED]
     near = corpus.nearest(question.hung, guessed, lambda parts: _nearness(question, parts)) if guessed else {}
     found = []
-    some: Sequence[int]
     for answer in answers:
-        if answer.kind == EXACT:
-            states, some = question.tree, exact[answer.word].sentences
+        if answer.kind == EXACT:  # the first sentences are enough for it; those that name it begin
+            name = answer.word.rpartition("/")[0].lower()
+            enough = corpus.quotes(exact[answer.word].sentences[:EXAMPLES], question.tree)
+            quotes = tuple(sorted(enough, key=lambda quote: name not in quote.text.lower()))
         else:
             part, some = near.get(answer.word) or _likest(question, exact, answer.word)
-            states = _naming(part, answer.word)
-        quotes = corpus.quotes(some[:CONSIDERED], states)
-        found.append(replace(answer, evidence=_telling(quotes, answer.word, question.tree)))
+            considered = corpus.quotes(some[:CONSIDERED], _naming(part, answer.word))
+            quotes = _telling(considered, answer.word, question.tree)
+        found.append(replace(answer, evidence=quotes))
     return found
 
 

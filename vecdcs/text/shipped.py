@@ -132,7 +132,6 @@ class ShippedParser:
         )  # fmt: skip
         return Sentence(list(map(_token, rows)), [f"# text = {raw.text}"])
 
-
     def _open_rare_words(self, forms: Sequence[str], upos: list[str], xpos: list[str]) -> None:
         """Rare words that the network takes for function words are nouns or names."""
         for at, tag in enumerate(xpos):

@@ -106,6 +106,16 @@ def test_the_highest_score_wins_and_the_first_of_equals(tmp_path: Path) -> None:
     assert [row["given"] for row in tied.details] == ["a", "a"]
 
 
+def test_unknown_words_may_come_last(tmp_path: Path) -> None:
+    write_completion(tmp_path / "completion")
+    model = random_model(words=("cow/N", "book/N", "sell/V", "read/V"), matrices=False)
+    model.query[:], model.answer[:] = 1, 1
+    model.answer[[model.vocabulary.word_id("cow/N"), model.vocabulary.word_id("book/N")]] = -1
+    told = [completion.evaluate(model, tmp_path, tmp_path / "cache", unknown_last=last) for last in (False, True)]
+    assert [one.figures["accuracy"] for one in told] == [0.0, 1.0]
+    assert "unknown words last" not in told[0].protocol and "unknown words last" in told[1].protocol
+
+
 @pytest.mark.parametrize(
     "name",
     ["Adventures of Sherlock Holmes.txt", "the_sign_of_the_four.txt.xz", "baskervilles.txt", "pg1661.txt", "244-0.txt"],

@@ -131,6 +131,7 @@ def completion(
     model: ModelOption = None,
     vectors: VectorsOption = None,
     pmi: Annotated[Path | None, typer.Option("--pmi", help="A forest: smoothed PMI over its paths instead.")] = None,
+    unknown_last: Annotated[bool, typer.Option("--unknown-last", help="Prefer words that the model knows.")] = False,
     against: AgainstOption = None,
     details: DetailsOption = None,
     as_json: JsonOption = False,
@@ -139,7 +140,7 @@ def completion(
     seed: SeedOption = 1,
 ) -> None:
     """Which of five words completes a sentence (MSR)."""
-    settings = _settings(data, cache, parser, seed)
+    settings = replace(_settings(data, cache, parser, seed), unknown_last=unknown_last)
     if pmi is None:
         _run("completion", settings, _one(model, vectors), against, details, as_json)
         return

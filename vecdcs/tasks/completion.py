@@ -29,6 +29,7 @@ ANSWERS = "completion/Holmes.machine_format.answers.txt"
 LETTERS = "abcde"
 DEVELOPMENT = 520  # questions 1-520 are for development, 521-1040 for testing
 PROTOCOL = "MSR sentence completion; each candidate parsed in place; "
+UNLIKELY = -1e6  # below any score
 BY_VECTORS = "surrounding vector . answer vector"
 BY_COUNTS = "sum of the smoothed PMI with the words at most two edges away"
 
@@ -105,12 +106,24 @@ def read_questions(data: Path) -> tuple[list[Candidate], dict[int, int]]:
     return candidates, right
 
 
-def evaluate(model: Model, data: Path, cache: Path, parser: str = "english", seed: int = 1) -> Result:
-    """The share of questions whose right answer scores highest."""
+def evaluate(
+    model: Model, data: Path, cache: Path, parser: str = "english", seed: int = 1, unknown_last: bool = False
+) -> Result:
+    """The share of questions whose right answer scores highest; `unknown_last` never prefers a word not known."""
     _refuse_holmes(_sources(model), str(model.path))
     ud = bool(model.config.get("forest", {}).get("ud"))
     chooser = Chooser(str(model.path), BY_VECTORS, ud, lambda filled: model_scores(model, filled), model.knows)
-    return _evaluate(chooser, data, cache, parser, seed)
+    return _evaluate(_wary(chooser) if unknown_last else chooser, data, cache, parser, seed)
+
+
+def _wary(chooser: Chooser) -> Chooser:
+    """The same, but words it does not know come last: the unknown word's vector stands for too many of them."""
+
+    def score(filled: Sequence[Filled]) -> NDArray[np.float64]:
+        known = [chooser.knows(one.word) for one in filled]
+        return np.where(known, chooser.score(filled), UNLIKELY)
+
+    return chooser._replace(how=f"{chooser.how}; unknown words last", score=score)
 
 
 def evaluate_counts(forest: Forest, data: Path, cache: Path, parser: str = "english", seed: int = 1) -> Result:

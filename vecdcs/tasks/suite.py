@@ -28,6 +28,7 @@ class Settings:
     plain_sum: bool = False
     mirror: bool = True
     tune: bool = False
+    unknown_last: bool = False
     questions: int = COUNT
     words: tuple[str, ...] = intrinsic.WORDS
 
@@ -48,7 +49,7 @@ def _relations(model: Model, settings: Settings) -> Result:
 TASKS: dict[str, Callable[[Model, Settings], Result]] = {
     "phrase-similarity": lambda model, s: rated.phrases(model, s.data, s.seed, s.plain_sum),
     "relations": _relations,
-    "completion": lambda model, s: completion.evaluate(model, s.data, s.cache, s.parser, s.seed),
+    "completion": lambda model, s: completion.evaluate(model, s.data, s.cache, s.parser, s.seed, s.unknown_last),
     "preference": lambda model, s: rated.preferences(model, s.data, s.seed),
     "execution": _execution,
     "intrinsic": lambda model, s: intrinsic.evaluate(model, s.words),

@@ -23,7 +23,7 @@ from vecdcs.tasks.completion import blank_vectors
 from vecdcs.tasks.execution import rank
 from vecdcs.tasks.questions import Question, is_askable, questions
 
-SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
+SHARES = (0.0, 0.5, 1.0, 1.5, 2.0)
 
 
 def measure(folder: Path, own: Forest, unseen: Forest, count: int, seed: int) -> dict[str, dict[str, list[float]]]:

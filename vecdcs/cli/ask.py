@@ -47,8 +47,8 @@ def ask(
     k: Count = 10,
     pos: Pos = "",
     by: Annotated[
-        str, typer.Option(help="Rank balanced (probability with half its prior), by probability, or by score.")
-    ] = "balanced",
+        str, typer.Option(help="Rank by probability, by score, or balanced (probability with half its prior).")
+    ] = "probability",
     own_words: Annotated[bool, typer.Option("--own-words", help="Keep the question's own words.")] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Show what each part adds to the scores.")] = False,
     svg: Annotated[Path | None, typer.Option(help="Draw the explanation into this file.")] = None,

@@ -1,92 +1,129 @@
-"""The demo: a tour of the formal half on the small world."""
+"""The demo: questions to the shipped model, then a small world from raw sentences to answers with evidence."""
 
 from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from rich.console import Console
 from rich.markup import escape
 from rich.panel import Panel
+from rich.table import Table
 
-from vecdcs.dcs.convert import sentence_trees
-from vecdcs.dcs.denotation import Database, Thing, denotation, project
-from vecdcs.dcs.notation import parse
+from vecdcs.cli.progress import build_progress
+from vecdcs.cli.training import cores, training_progress
+from vecdcs.corpus.build import build
+from vecdcs.corpus.forest import Forest
+from vecdcs.corpus.shard import Options
+from vecdcs.dcs.denotation import denotation, project
 from vecdcs.dcs.tree import ARG, Tree
-from vecdcs.world import World
+from vecdcs.errors import InputError
+from vecdcs.learn.recipes import plan
+from vecdcs.learn.session import Options as Training
+from vecdcs.model.ask import EXACT, Answer, Asker, Question, default_model, load
+from vecdcs.model.fit import fit
+from vecdcs.world import World, write_world
 
+# A noun phrase, one with a participle, a wh-question, a statement with a blank, a question with an auxiliary.
 QUESTIONS = (
-    ("banned drugs", "drug/N & ban/V.COMP"),
-    ("Who sells a drug that Canada bans?", "_ & (sell/V & COMP:(drug/N & (ban/V & SUBJ:canada/N).COMP)).SUBJ"),
-    ("drugs that no one bans", "drug/N & ~ban/V.COMP"),
-    ("books or films written by a woman", "(book/N | film/N) & (write/V & SUBJ:woman/N).COMP"),
+    "banned drugs",
+    "drugs banned by Canada",
+    "Who sells drugs?",
+    "The report gives an account of _.",
+    "What did Canada ban?",
 )
-ANSWERS = 4
+PHRASES = (("fight war", "win battle"), ("fight war", "read book"))
+WORLD_QUESTIONS = ("drugs banned by Canada", "Who sells drugs banned by Canada?", "books written by a woman")
+DIM, EPOCHS = 50, 20
+ANSWERS, WORLD_ANSWERS = 5, 8
 
 
 def run(seed: int) -> None:
     """The whole tour."""
     console = Console()
-    world = World.make(seed)
-    console.rule("[bold]A small made-up world")
+    try:
+        shipped = load(default_model())
+    except InputError as error:
+        console.print(f"[yellow]{escape(str(error))}[/yellow]", soft_wrap=True)
+    else:
+        ask_shipped(console, shipped)
+    with TemporaryDirectory() as folder:
+        ask_world(console, World.make(seed), Path(folder))
+
+
+def ask_shipped(console: Console, model: Asker) -> None:
+    """Questions of different shapes: their trees, and what the vectors answer."""
+    console.rule("[bold]The shipped model of English")
+    console.print(
+        f"{len(model.vocabulary.words):,} words, {len(model.vocabulary.fields)} fields, {model.dim} dimensions"
+    )
+    for question in model.ask_many(QUESTIONS):
+        console.rule(f"[bold]{escape(question.text)}")
+        draw(console, question.tree)
+        for answer in question.answers(ANSWERS):
+            console.print(f"  [bold]{escape(answer.word):<20}[/bold] {answer.probability:7.2%} {answer.score:7.3f}")
+    console.rule("[bold]How alike are …")
+    for pair in PHRASES:
+        console.print(f"  {pair[0]!r} and {pair[1]!r}: {model.similarity(*pair):.3f}")
+
+
+def ask_world(console: Console, world: World, folder: Path) -> None:
+    """A small world: its sentences become a forest, the forest a model, and both answer."""
+    console.rule("[bold]A small made-up world, from raw sentences")
     console.print(
         f"{len(world.entities)} entities, {len(world.facts)} facts, {len(world.statements)} sentences that state "
         f"{len(world.stated)} of the facts. For example:\n"
     )
     for statement in world.statements[:3]:
         console.print(f"  {escape(statement.sentence.text)}")
-    _show_tree(console, world)
-    for question, notation in QUESTIONS:
-        _ask(console, world, question, notation)
+    write_world(world, folder / "world")
+    model = learn(folder)
+    console.print(f"learned {len(model.vocabulary.words):,} words and {len(model.vocabulary.fields)} fields\n")
+    for text in WORLD_QUESTIONS:
+        compare(console, world, model.ask(text, folder / "forest"))
 
 
-def _show_tree(console: Console, world: World) -> None:
-    longest = max(world.statements[:200], key=lambda statement: len(statement.sentence.tokens)).sentence
-    console.rule("[bold]A sentence and its DCS tree")
-    console.print(f"\n  {escape(longest.text)}\n")
-    for tree in sentence_trees(longest):
-        _draw(console, tree)
+def learn(folder: Path) -> Asker:
+    """Parse and index the sentences, and train on them."""
+    with build_progress(quiet=False) as watch:
+        build([folder / "world" / "text.txt"], folder / "forest", Options(), watch=watch)
+    with training_progress(quiet=False) as told:
+        chosen = plan(dim=DIM, epochs=EPOCHS)
+        fit(Forest.open(folder / "forest"), folder / "model", chosen, Training(cores()), watch=told)
+    return load(folder / "model")
 
 
-def _draw(console: Console, tree: Tree) -> None:
+def compare(console: Console, world: World, question: Question) -> None:
+    """The answers of the vectors beside the exact ones, and the sentences these come from."""
+    console.rule(f"[bold]{escape(question.text)}")
+    draw(console, question.tree)
+    alone = question.asker.ask(question.tree).answers(WORLD_ANSWERS)
+    exact = [answer for answer in question.answers(WORLD_ANSWERS) if answer.kind == EXACT]
+    stated, true = (project(denotation(question.tree, known), ARG) for known in (world.stated_database, world.database))
+    table = Table("", "vectors alone", "", "exact", "")
+    for at in range(max(len(alone), len(exact))):
+        table.add_row(str(at + 1), *_guess(alone[at : at + 1], stated, true), *_found(exact[at : at + 1]))
+    console.print(table)
+    for answer in exact[:2]:
+        console.print(f"  [bold]{escape(answer.word)}[/bold]")
+        for quote in answer.evidence:
+            console.print(f"    [dim]“{escape(quote.text)}” line {quote.line}[/dim]")
+
+
+def _guess(some: list[Answer], stated: frozenset[str], true: frozenset[str]) -> tuple[str, str]:
+    """An answer of the vectors, and whether it is so in the world."""
+    if not some:
+        return "", ""
+    name = some[0].word.rpartition("/")[0]
+    verdict = "[green]true, unsaid[/green]" if name in true else "[red]not true[/red]"
+    return f"{escape(some[0].word)} {some[0].probability:.1%}", "[green]stated[/green]" if name in stated else verdict
+
+
+def _found(some: list[Answer]) -> tuple[str, str]:
+    return (escape(some[0].word), f"{some[0].count} found") if some else ("", "")
+
+
+def draw(console: Console, tree: Tree) -> None:
+    """A tree in notation and as a picture."""
     console.print(f"  [cyan]{escape(str(tree))}[/cyan]")
     console.print(Panel(escape(tree.to_text()), expand=False))
-
-
-def _ask(console: Console, world: World, question: str, notation: str) -> None:
-    console.rule(f"[bold]{escape(question)}")
-    tree = parse(notation)
-    _draw(console, tree)
-    found = {thing.name: thing for thing in sorted(denotation(tree, world.stated_database), reverse=True)}
-    unsaid = project(denotation(tree, world.database), ARG) - set(found)
-    console.print(f"  [green]exact answers[/green] from the sentences: {len(found)}; true but unsaid: {len(unsaid)}")
-    for name in sorted(found)[:ANSWERS]:
-        console.print(f"  [bold]{escape(name)}[/bold]")
-        for sentence in _evidence(world, witness(tree, found[name], world.stated_database)):
-            console.print(f"    [dim]“{escape(sentence)}”[/dim]")
-    if len(found) > ANSWERS:
-        console.print(f"  … and {len(found) - ANSWERS} more")
-
-
-def witness(tree: Tree, thing: Thing, database: Database) -> list[tuple[str, Thing]]:
-    """Words of the tree with things that together make `thing` an answer."""
-    if tree.alternatives:
-        part = next(part for part in tree.alternatives if thing in denotation(part, database))
-        found = witness(part, thing, database)
-    else:
-        found = [(tree.word, thing)]
-    for child in tree.children:
-        if not child.negated:
-            value = thing.get(child.parent_label)
-            below = (each for each in denotation(child.tree, database) if each.get(child.label) == value)
-            found += witness(child.tree, min(below), database)
-    return found
-
-
-def _evidence(world: World, used: list[tuple[str, Thing]]) -> list[str]:
-    """The first sentence that states each of the facts used."""
-    wanted = {(word, thing.name) for word, thing in used}
-    found: dict[tuple[str, str], str] = {}
-    for statement in world.statements:
-        for fact in statement.facts:
-            key = (fact.word, Thing.of(fact.thing()).name)
-            if key in wanted:
-                found.setdefault(key, statement.sentence.text)
-    return list(dict.fromkeys(found.values()))

@@ -18,7 +18,17 @@ from vecdcs.model import model as models
 from vecdcs.model.model import Model, unit
 from vecdcs.model.query import Laid, compose, hung, lay_flat, node_vectors
 from vecdcs.model.question import Understood, fill, understand
-from vecdcs.model.search import RANKINGS, Calibration, Hits, Space, calibration_of, log_odds, log_sum, search
+from vecdcs.model.search import (
+    BY_DEFAULT,
+    RANKINGS,
+    Calibration,
+    Hits,
+    Space,
+    calibration_of,
+    log_odds,
+    log_sum,
+    search,
+)
 
 if TYPE_CHECKING:
     from vecdcs.model.explain import Explanation
@@ -109,7 +119,7 @@ class Question:
         return tuple(Question(self.asker, self.text, self.tree, at, self.unused, self.corpus) for at in blanks)
 
     def answers(
-        self, k: int = 10, pos: str | Collection[str] = (), by: str = "balanced", own_words: bool = False
+        self, k: int = 10, pos: str | Collection[str] = (), by: str = BY_DEFAULT, own_words: bool = False
     ) -> list[Answer]:
         """The k best answers, ranked by `probability`, by `score`, or `balanced`: by probability with half its prior.
 
@@ -187,7 +197,7 @@ class Asker(Model):
         questions: Sequence[Question],
         k: int = 10,
         pos: str | Collection[str] = (),
-        by: str = "balanced",
+        by: str = BY_DEFAULT,
         own_words: bool = False,
     ) -> list[list[Answer]]:
         """The best answers to many questions, in few matrix products."""

@@ -22,6 +22,7 @@ Vectors = NDArray[np.float32]
 Numbers = NDArray[np.int64]
 
 CALIBRATION = "calibration.json"
+BY_DEFAULT = "probability"
 RANKINGS = {"balanced": 0.5, "probability": 1.0, "score": 0.0}  # how much of the prior counts
 THREADS = min(os.cpu_count() or 1, 8)
 ROOM = 1 << 24  # products held at a time: many queries for full speed, few enough for memory
@@ -86,7 +87,7 @@ def search(
     queries: Vectors,
     k: int,
     calibration: Calibration,
-    by: str = "probability",
+    by: str = BY_DEFAULT,
     pos: Collection[str] = (),
     exclude: Sequence[Collection[int]] = (),
 ) -> list[Hits]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from vecdcs.errors import InputError
 
 Array = NDArray[np.generic]
-NAMES = {"F16": "<f2", "F32": "<f4", "F64": "<f8", "I64": "<i8", "I32": "<i4"}
+NAMES = {"I8": "|i1", "F16": "<f2", "F32": "<f4", "F64": "<f8", "I64": "<i8", "I32": "<i4"}
 
 
 def write(path: Path, arrays: Mapping[str, Array]) -> None:

@@ -24,8 +24,6 @@ TENSORS, CONFIG, METRICS = "model.safetensors", "config.json", "metrics.jsonl"
 CARD, MANIFEST = "README.md", "manifest.json"
 NO_TEXTS: Mapping[str, str] = MappingProxyType({})
 
-tensors.NAMES["I8"] = "|i1"  # numbers of packed models
-
 Vector = NDArray[np.float32]
 Matrix = NDArray[np.float32]
 

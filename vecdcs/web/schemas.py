@@ -44,7 +44,7 @@ class AskIn(In):
     text: Text
     k: Count = 10
     pos: Parts = ""
-    by: Annotated[Ranking, Field(strict=False)] = Ranking.balanced
+    by: Annotated[Ranking, Field(strict=False)] = Ranking.probability
     own_words: bool = Field(False, description="Keep the question's own words among the answers.")
     blank: int = Field(0, ge=0, lt=MOST_NODES, description="Which of several blanks is asked for, from 0.")
 

@@ -6,7 +6,7 @@ import { byId, element } from "./dom.js";
 import { openEditor } from "./editor.js";
 import { drawTree, focusNode } from "./tree.js";
 
-const SETTINGS = { k: "10", pos: "", by: "balanced" };
+const SETTINGS = { k: "10", pos: "", by: "probability" };
 let latest = 0;
 
 function readForm() {

@@ -76,7 +76,8 @@ def test_relations_with_a_picture_and_neighbours(data: Path, models: Path, tmp_p
     assert found["items"] == 10 and {"macro_f1", "direction_errors", "interval95"} <= set(found)
     assert (tmp_path / "matrix.svg").stat().st_size > 1000
     plain = json.loads(run(*arguments, "--json", "--no-mirror"))
-    assert "not mirrored" in plain["protocol"]
+    assert "not mirrored" in plain["protocol"] and "the paper's four vectors;" in plain["protocol"]
+    assert "four of the bare path" in json.loads(run(*arguments, "--json", "--path"))["protocol"]
     shown = run(*arguments, "--similar", 1, "-k", 2).splitlines()
     assert len(shown) == 3 and "[storm]1 caused the [flood]2" in shown[0]
 

@@ -10,7 +10,9 @@ from eval_data import RELATIONS, write_relations
 from made_models import random_model
 from sklearn.svm import SVC
 
+from vecdcs.dcs.convert import Node
 from vecdcs.errors import InputError
+from vecdcs.model.model import unit
 from vecdcs.tasks import relations, svm
 from vecdcs.tasks.parses import grouped, parsed, spans, within
 from vecdcs.tasks.semeval import LABELS, OTHER, confusion, macro_f1, mirrored, read, score
@@ -213,6 +215,57 @@ def test_vectors_give_span_features(tmp_path: Path) -> None:
     half = np.sqrt(0.5)
     last = np.array([0.6, 1.8]) / np.hypot(0.6, 1.8)
     np.testing.assert_allclose(found, [1, 0, 0.6, 0.8, half, half, *last], atol=1e-6)
+
+
+def node(token: int, word: str, parent: int = -1, label: str = "", parent_label: str = "") -> Node:
+    return Node(token, word, parent, label, parent_label, 0)
+
+
+# The old storm in the bay caused a flood yesterday.
+STORM = [
+    node(6, "cause/V"),
+    node(3, "storm/N", 0, "ARG", "SUBJ"),
+    node(2, "old/J", 1, "SUBJ", "ARG"),
+    node(5, "bay/N", 1, "in", "ARG"),
+    node(8, "flood/N", 0, "ARG", "COMP"),
+    node(9, "yesterday/R", 0, "ARG", "ARG"),
+]
+
+
+def test_an_entity_is_its_head() -> None:
+    assert relations._head([STORM], {2, 3}) == {3}
+    assert relations._head([STORM], {1, 2}) == {2} and relations._head([STORM], {1, 4}) == set()
+    assert relations._head([STORM], {2, 5}) == {5}  # neither hangs at the other
+
+
+def test_the_bare_path_has_no_side_branches() -> None:
+    words = [[one.word for one in tree] for tree in relations._path([STORM, [node(11, "sail/V")]], {5, 8})]
+    assert words == [["cause/V", "storm/N", "bay/N", "flood/N"]]
+    (chain,) = relations._path([STORM], {2, 3})
+    assert chain == [node(3, "storm/N"), node(2, "old/J", 0, "SUBJ", "ARG")]
+    (alone,) = relations._path([STORM], {5})
+    assert [one.word for one in alone] == ["cause/V", "storm/N", "bay/N"]
+
+
+def test_vectors_of_the_path_stand_beside_the_papers_four(tmp_path: Path) -> None:
+    """The old storm caused the flood: a, b are the words alone, c and d know nothing of `old`."""
+    text = ("The old <e1>storm</e1> caused the <e2>flood</e2>.", "Cause-Effect(e1,e2)")
+    write_relations(tmp_path / relations.TRAIN, (text,))
+    items = read(tmp_path / relations.TRAIN)
+    group = parsed([items[0].text], tmp_path / "cache")
+    model = random_model(words=("storm/N", "flood/N", "cause/V", "old/J"))
+    (four,), (eight,) = (relations.features(model, items, group, path)[0] for path in (False, True))
+    parts = eight.reshape(4, 2, -1)
+    np.testing.assert_allclose(parts[:, 0].ravel(), four, atol=1e-6)
+    storm, flood = (model.query_vector(word) for word in ("storm/N", "flood/N"))
+    flood_up = flood @ model.matrix("ARG") @ model.inverse("COMP")
+    around = (model.query_vector("cause/V") + flood_up) @ model.matrix("SUBJ") @ model.inverse("ARG")
+    np.testing.assert_allclose(parts[0, 1], storm, atol=1e-5)
+    np.testing.assert_allclose(parts[1, 1], flood, atol=1e-5)
+    np.testing.assert_allclose(parts[2, 1], unit(around), atol=1e-5)
+    back = items[0]._replace(spans=items[0].spans[::-1])
+    exchanged, _ = relations.features(model, [back], group, True)
+    np.testing.assert_allclose(relations.exchanged(eight[None]), exchanged, atol=1e-5)
 
 
 def test_missing_data_is_reported(tmp_path: Path) -> None:

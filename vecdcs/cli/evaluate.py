@@ -28,6 +28,9 @@ VectorsOption = Annotated[
 DataOption = Annotated[Path, typer.Option("--data", help="The folder with phrase_similarity, relations, completion, …")]
 AgainstOption = Annotated[Path | None, typer.Option("--against", help="Another model: the paired difference to it.")]
 UnusedData = Annotated[Path | None, typer.Option("--data", help="As elsewhere; nothing of it is needed here.")]
+PathOption = Annotated[
+    bool, typer.Option("--path", help="Relations: also the vectors of the bare path, beyond the paper.")
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="One JSON object.")]
 DetailsOption = Annotated[Path | None, typer.Option("--details", help="Write every item to this file (TSV).")]
 CacheOption = Annotated[
@@ -89,6 +92,7 @@ def relations(
     model: ModelOption = None,
     vectors: VectorsOption = None,
     mirror: Annotated[bool, typer.Option("--mirror/--no-mirror", help="Train on mirrored items as well.")] = True,
+    path: PathOption = False,
     tune: Annotated[bool, typer.Option("--tune", help="Choose C and γ by cross-validation.")] = False,
     plot: Annotated[Path | None, typer.Option(help="Draw the confusion matrix (.png, .svg, .pdf).")] = None,
     similar: Annotated[
@@ -103,7 +107,7 @@ def relations(
     seed: SeedOption = 1,
 ) -> None:
     """The relation between two marked words (SemEval-2010 task 8), by a support vector machine on four vectors."""
-    settings = replace(_settings(data, cache, parser, seed), mirror=mirror, tune=tune)
+    settings = replace(_settings(data, cache, parser, seed), mirror=mirror, path=path, tune=tune)
     loaded = _one(model, vectors)
     if similar is not None:
         _show_similar(loaded, settings, similar, k)
@@ -200,6 +204,7 @@ def evaluate_all(
     vectors: Annotated[list[str] | None, typer.Option("--vectors", help="FILE or NAME=FILE; repeatable.")] = None,
     forest: Annotated[Path | None, typer.Option("--forest", help="A folder made by `vecdcs split`.")] = None,
     pmi: Annotated[Path | None, typer.Option("--pmi", help="A forest: a row of smoothed PMI for completion.")] = None,
+    path: PathOption = False,
     only: Annotated[list[str] | None, typer.Option("--task", help="Only this task; repeatable.")] = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Write results.json and README.md here.")
@@ -214,7 +219,7 @@ def evaluate_all(
     from vecdcs.tasks.report import account, run, write_report
     from vecdcs.tasks.result import write_details
 
-    settings = replace(_settings(data, cache, parser, seed), split=forest, pmi=pmi)
+    settings = replace(_settings(data, cache, parser, seed), split=forest, pmi=pmi, path=path)
     models = _several(model or [], vectors or [])
     results = run(models, settings, only or (), lambda text: typer.echo(text, err=True))
     if output is not None:

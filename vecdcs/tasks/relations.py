@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vecdcs.dcs.convert import Node, convert, convert_ud
+from vecdcs.dcs.tree import Tree
 from vecdcs.errors import InputError
 from vecdcs.model.model import Model, unit
-from vecdcs.model.relation import relation_features, relation_of
+from vecdcs.model.relation import Relation, relation_features, relation_of
 from vecdcs.tasks import svm
 from vecdcs.tasks.parses import parsed, within
 from vecdcs.tasks.result import Clock, Result, Sample, interval95
@@ -33,9 +34,10 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Options:
-    """How to classify; `tune` chooses C and γ by cross-validation on the training items."""
+    """How to classify; `path` adds to the paper's four vectors, `tune` cross-validates C and γ on training items."""
 
     mirror: bool = True
+    path: bool = False
     tune: bool = False
     parser: str = "english"
     seed: int = 1
@@ -52,7 +54,7 @@ def evaluate(model: Model, data: Path, cache: Path, options: Options = Options()
     with clock("parse"):
         sentences = _parsed(items, cache, options.parser) + _parsed(tested, cache, options.parser)
     with clock("compose"):
-        found, unknown = features(model, [*items, *tested], sentences)
+        found, unknown = features(model, [*items, *tested], sentences, options.path)
     labels = np.array([item.label for item in items])
     with clock("classify"):
         c, gamma = _chosen(found[: len(items)], labels, options)
@@ -79,7 +81,10 @@ def _result(
     sample = Sample("relations", len(gold), lambda rows: macro_f1(gold[rows], given[rows]))
     how = "fitted to the training file, scored on the test file" if tested else f"{FOLDS}-fold on the training file"
     mirror = "training items also mirrored" if options.mirror else "training items not mirrored"
-    protocol = f"SemEval-2010 task 8, (9+1)-way with direction, macro-F1 without Other; {how}; {mirror}"
+    plain = isinstance(model.vocabulary, PlainVocabulary)
+    four = "two words and the sums between them" if plain else "the paper's four vectors"
+    used = f"{four}, and four of the bare path" if options.path and not plain else four
+    protocol = f"SemEval-2010 task 8, (9+1)-way with direction, macro-F1 without Other; {used}; {how}; {mirror}"
     figures: dict[str, Any] = {
         "items": len(items),
         **score(gold, given),
@@ -99,23 +104,79 @@ def _parsed(items: Sequence[Item], cache: Path, parser: str) -> list[list[Senten
     return parsed([item.text for item in items], cache, parser) if items else []
 
 
-def features(model: Model, items: Sequence[Item], sentences: Sequence[Sequence[Sentence]]) -> tuple[Features, Floats]:
-    """[A B C D] of each item, zero where a marked word has no node; and the share of its marked words not known."""
+def features(
+    model: Model, items: Sequence[Item], sentences: Sequence[Sequence[Sentence]], path: bool = False
+) -> tuple[Features, Floats]:
+    """[A B C D] of each item, zero where a marked word has no node; and the share of its marked words not known.
+
+    With `path` each is followed by the same of the bare path between the two words: [A a B b C c D d].
+    """
     if isinstance(model.vocabulary, PlainVocabulary):
         return _span_features(model, items, sentences)
-    found, unknown = np.zeros((len(items), 4 * model.dim), np.float32), np.ones(len(items))
+    ways = 2 if path else 1
+    found, unknown = np.zeros((len(items), 4, ways, model.dim), np.float32), np.ones(len(items))
     ud = bool(model.config.get("forest", {}).get("ud"))
     relations = {
         row: relation
         for row, (item, group) in enumerate(zip(items, sentences, strict=True))
-        if (relation := relation_of(_trees(group, ud), *_tokens(item, group))) is not None
+        if (relation := _relation(item, group, ud)) is not None
     }
     for start in range(0, len(relations), SAMPLE):
         rows = list(relations)[start : start + SAMPLE]
-        some = [relations[row] for row in rows]
-        found[rows] = relation_features(model, some)
-        unknown[rows] = [_unknown(model, (one.first.word, one.second.word)) for one in some]
-    return found, unknown
+        for way in range(ways):
+            made = relation_features(model, [relations[row][way] for row in rows])
+            found[rows, :, way] = made.reshape(len(rows), 4, -1)
+        unknown[rows] = [_unknown(model, [tree.word for tree in relations[row][1][:2]]) for row in rows]
+    return found.reshape(len(items), -1), unknown
+
+
+def _relation(item: Item, sentences: Sequence[Sentence], ud: bool) -> tuple[Relation, Relation] | None:
+    """How a text joins its two entities, and how the bare path does; none where one has no node."""
+    trees = _trees(sentences, ud)
+    one, two = (_head(trees, tokens) for tokens in _tokens(item, sentences))
+    whole, bare = relation_of(trees, one, two), relation_of(_path(trees, one | two), one, two)
+    if whole is None or bare is None:
+        return None
+    return whole, bare._replace(first=Tree(bare.first.word), second=Tree(bare.second.word))
+
+
+def _head(trees: Iterable[Sequence[Node]], tokens: set[int]) -> set[int]:
+    """The token of an entity that stands for it: of those with a node that hang at none of the others, the last."""
+    heads = {
+        node.token
+        for tree in trees
+        for node in tree
+        if node.token in tokens and (node.parent < 0 or tree[node.parent].token not in tokens)
+    }
+    return {max(heads)} if heads else set()
+
+
+def _path(trees: Iterable[Sequence[Node]], tokens: set[int]) -> list[list[Node]]:
+    """The trees cut down to the path between the tokens; to the path to the root where a tree has but one of them."""
+    return [_kept(tree, way) for tree in trees if (way := _way(tree, tokens))]
+
+
+def _way(tree: Sequence[Node], tokens: set[int]) -> set[int]:
+    ups = [set(_upward(tree, at)) for at, node in enumerate(tree) if node.token in tokens]
+    if len(ups) < 2:
+        return ups[0] if ups else set()
+    shared = set.intersection(*ups)
+    return (set.union(*ups) - shared) | {max(shared)}  # parents precede their children
+
+
+def _upward(tree: Sequence[Node], at: int) -> Iterator[int]:
+    while at >= 0:
+        yield at
+        at = tree[at].parent
+
+
+def _kept(tree: Sequence[Node], way: set[int]) -> list[Node]:
+    order = sorted(way)
+    number = {at: place for place, at in enumerate(order)}
+    bare = {"parent": -1, "label": "", "parent_label": "", "group": 0}
+    return [
+        tree[at]._replace(**{"parent": number[tree[at].parent]} if tree[at].parent in number else bare) for at in order
+    ]
 
 
 def _unknown(model: Model, words: Sequence[str]) -> float:

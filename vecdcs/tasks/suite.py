@@ -27,6 +27,7 @@ class Settings:
     seed: int = 1
     plain_sum: bool = False
     mirror: bool = True
+    path: bool = False
     tune: bool = False
     unknown_last: bool = False
     questions: int = COUNT
@@ -42,7 +43,7 @@ def _execution(model: Model, settings: Settings) -> Result:
 
 
 def _relations(model: Model, settings: Settings) -> Result:
-    options = relations.Options(settings.mirror, settings.tune, settings.parser, settings.seed)
+    options = relations.Options(settings.mirror, settings.path, settings.tune, settings.parser, settings.seed)
     return relations.evaluate(model, settings.data, settings.cache, options)
 
 

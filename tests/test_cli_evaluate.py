@@ -100,7 +100,7 @@ def test_split_train_and_execution(tmp_path: Path) -> None:
     fit(Forest.open(tmp_path / "parts/train"), tmp_path / "model", plan(dim=8), min_word=0, min_field=0)
     arguments = ("evaluate", "execution", "--forest", tmp_path / "parts", "-m", tmp_path / "model")
     found = json.loads(run(*arguments, "--questions", 10, "--json"))
-    assert [row["set"] for row in found["sets"]] == ["1-step", "2-step", "intersection"]
+    assert [row["set"] for row in found["sets"]][:3] == ["1-step", "2-step", "intersection"]
     assert "hybrid" in run(*arguments, "--questions", 10)
     assert found["oov"] == 0.0
     with pytest.raises(InputError, match="either --forest"):

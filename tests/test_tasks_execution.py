@@ -22,7 +22,7 @@ from vecdcs.learn.recipes import plan
 from vecdcs.model.fit import fit
 from vecdcs.model.model import Model
 from vecdcs.tasks import execution, small_world
-from vecdcs.tasks.questions import BOTH, ONE, TWO, Question, Step, questions
+from vecdcs.tasks.questions import BOTH, KINDS, ONE, TWO, UNSAID, Question, Step, questions, unsaid
 from vecdcs.tasks.ranking import average_precision, expected_hits, expected_reciprocal
 
 
@@ -106,6 +106,25 @@ def test_hidden_answers_are_not_in_training(parts: Split) -> None:
         assert set(question.counts) == here
 
 
+def test_of_the_unsaid_not_even_a_step_is_in_training(parts: Split) -> None:
+    vocabulary = cut(parts.train.word_weights(), parts.train.field_weights(), 0, 0)
+    asked = questions(parts, vocabulary, 60, seed=1)
+    harder = {(question.kind, question.steps): question for question in unsaid(asked, parts)}
+    assert {kind for kind, _ in harder} == {TWO + UNSAID, BOTH + UNSAID}
+    edges = triples(parts.train)
+    for question in asked:
+        into = question.steps if question.kind == BOTH else question.steps[:1]
+        said = {
+            word
+            for s in into
+            for word in question.gold
+            if {(s.word, s.near, s.far, word), (word, s.far, s.near, s.word)} & edges
+        }
+        left = harder.get((question.kind + UNSAID, question.steps))
+        assert question.kind == ONE or (left.gold if left else frozenset()) == question.gold - said
+        assert left is None or left.tree == question.tree
+
+
 def test_questions_have_the_shape_of_their_kind() -> None:
     steps = (Step("ban/V", "COMP", "ARG"), Step("canada/N", "ARG", "SUBJ"))
     assert Question(ONE, steps[:1]).tree == Tree.parse("_ & ban/V.COMP")
@@ -122,7 +141,7 @@ def test_a_model_that_may_have_seen_the_hidden_part_is_refused(forest: Forest, p
 
 def test_figures_of_all_rankers(model: Model, parts: Split) -> None:
     result = execution.evaluate(model, parts, 30)
-    assert [row["set"] for row in result.figures["sets"]] == [ONE, TWO, BOTH]
+    assert [row["set"] for row in result.figures["sets"]] == list(KINDS)
     for row in result.figures["sets"]:
         assert set(row["by"]) == set(execution.RANKERS)
         assert all(0 <= way["mrr"] <= 1 and 0 <= way["hits10"] <= 1 for way in row["by"].values())

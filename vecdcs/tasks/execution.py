@@ -15,14 +15,15 @@ from vecdcs.model.model import Model, unit
 from vecdcs.model.search import calibration_of
 from vecdcs.tasks.completion import blank_vectors
 from vecdcs.tasks.counts import PathCounts, contexts, count_paths
-from vecdcs.tasks.questions import BOTH, COUNT, ONE, TWO, Question, is_askable, questions
+from vecdcs.tasks.questions import COUNT, KINDS, UNSAID, Question, is_askable, questions, unsaid
 from vecdcs.tasks.ranking import expected_hits, expected_reciprocal
 from vecdcs.tasks.result import Clock, Result, Sample, interval95
 from vecdcs.tasks.vectors import PlainVocabulary
 
-RANKERS = ("frequency", "lookup", "pmi", "model", "calibrated", "hybrid")
+RANKERS = ("frequency", "lookup", "pmi", "counts", "model", "calibrated", "hybrid")
 AT_ONCE = 64
 HITS = 10
+HALF = 0.5  # of the model's log-odds beside those of counting, which know much of the same
 
 Floats = NDArray[np.float64]
 Ranker = Callable[[Sequence[Question]], Floats]
@@ -35,6 +36,7 @@ def evaluate(model: Model, split: Split, count: int = COUNT, seed: int = 1) -> R
     with clock("ask"):
         vocabulary = cut(split.train.word_weights(), split.train.field_weights())
         asked = questions(split, vocabulary, count, seed)
+        asked += unsaid(asked, split)
     with clock("count"):
         wanted = [context for question in asked for context in contexts(question.tree)]
         counts = count_paths(split.train, wanted, vocabulary)
@@ -86,6 +88,9 @@ def rankers(model: Model, counts: PathCounts) -> dict[str, Ranker]:
             row[[words.word_id(word) for word in question.counts]] = list(question.counts.values())
         return scores
 
+    def by_pmi(asked: Sequence[Question]) -> Floats:
+        return np.array([counts.pmi(contexts(question.tree)) for question in asked])
+
     def by_counts(asked: Sequence[Question]) -> Floats:
         return np.array([counts.likely(contexts(question.tree)) for question in asked])
 
@@ -97,15 +102,11 @@ def rankers(model: Model, counts: PathCounts) -> dict[str, Ranker]:
         return calibration.sharpness * by_model(asked) + calibration.prior * np.log(shares)
 
     def by_both(asked: Sequence[Question]) -> Floats:
-        return _standard(by_probability(asked)) + _standard(by_counts(asked))
+        return HALF * calibration.sharpness * by_model(asked) + by_counts(asked)
 
     calibration = calibration_of(model)
-    named = (by_frequency, by_lookup, by_counts, by_model, by_probability, by_both)
+    named = (by_frequency, by_lookup, by_pmi, by_counts, by_model, by_probability, by_both)
     return dict(zip(RANKERS, named, strict=True))
-
-
-def _standard(scores: Floats) -> Floats:
-    return np.asarray((scores - scores.mean(1, keepdims=True)) / np.maximum(scores.std(1, keepdims=True), 1e-12))
 
 
 def rank(asked: Sequence[Question], ranker: Ranker, vocabulary: Vocabulary) -> list[tuple[float, float]]:
@@ -131,7 +132,7 @@ def _hits(better: int, equal: int) -> float:
 
 
 def _kinds(asked: Sequence[Question]) -> list[str]:
-    return [kind for kind in (ONE, TWO, BOTH) if any(question.kind == kind for question in asked)]
+    return [kind for kind in KINDS if any(question.kind == kind for question in asked)]
 
 
 def _sample(asked: Sequence[Question], ranks: Sequence[tuple[float, float]], kind: str) -> Sample:
@@ -148,7 +149,8 @@ def _figures(asked: Sequence[Question], ranks: Mapping[str, list[tuple[float, fl
         interval = interval95(_sample(asked, ranks["model"], kind), seed)
         answers = sum(len(asked[row].gold) for row in rows)
         sets.append({"set": kind, "questions": len(rows), "answers": answers, "interval95": interval, "by": figures})
-    return {"mrr": float(np.mean([found[0] for found in ranks["model"]])), "sets": sets}
+    main = [found[0] for question, found in zip(asked, ranks["model"], strict=True) if UNSAID not in question.kind]
+    return {"mrr": float(np.mean(main)), "sets": sets}
 
 
 def _detail(question: Question, found: Mapping[str, tuple[float, float]]) -> dict[str, object]:

@@ -31,7 +31,11 @@ RELATIONS = {  # F1, direction errors, both on the test file
     "GloVe": (74.1, 161),
 }
 COMPLETION = {"vecDCS": 50, "no matrix": 60, "no inverse": 46, "vecUD": 31}  # all questions
-OWN = {"model": "{}", "calibrated": "{}, calibrated", "hybrid": "{} + PMI"}  # rankings of execution that need a model
+OWN = {
+    "model": "{}",
+    "calibrated": "{}, calibrated",
+    "hybrid": "{} + counts",
+}  # rankings of execution that need a model
 PREFERENCES = ("amod", "dobj", "nsubj", "dobj_amod", "nsubj_amod")
 
 Results = Mapping[str, Mapping[str, Result]]  # by the name of the model, then by task

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +19,8 @@ from vecdcs.errors import InputError
 COUNT = 300  # questions of each kind
 DRAWN = 8  # sentences and questions looked at for each question kept
 ONE, TWO, BOTH = "1-step", "2-step", "intersection"
+UNSAID = ", unsaid"  # no open sentence says even one step of it about the answer
+KINDS = (ONE, TWO, BOTH, TWO + UNSAID, BOTH + UNSAID)
 
 
 class Edge(NamedTuple):
@@ -59,8 +61,8 @@ class Question:
     def tree(self) -> Tree:
         """`_ & near:word.far …`, the blank at the root."""
         first, *rest = self.steps
-        below = tuple(Child(Tree(step.word), step.far, step.near) for step in rest) if self.kind == TWO else ()
-        beside = tuple(Child(Tree(step.word), step.far, step.near) for step in rest) if self.kind == BOTH else ()
+        more = tuple(Child(Tree(step.word), step.far, step.near) for step in rest)
+        below, beside = (more, ()) if self.kind.startswith(TWO) else ((), more)
         return Tree(BLANK, (Child(Tree(first.word, below), first.far, first.near), *beside))
 
 
@@ -84,6 +86,23 @@ def questions(split: Split, vocabulary: Vocabulary, count: int, seed: int) -> li
     if not found:
         raise InputError("no question has an answer that only the hidden part supports: a larger forest is needed")
     return found
+
+
+def unsaid(asked: Sequence[Question], split: Split) -> list[Question]:
+    """Harder ones: questions of two steps and intersections, of which not even one step is said of the answer."""
+    train = Evidence(split.train, 1)
+    return [*_unsaid(TWO, asked, train), *_unsaid(BOTH, asked, train)]
+
+
+def _unsaid(kind: str, asked: Sequence[Question], train: Evidence) -> list[Question]:
+    """Questions of a kind with those answers of which no step into the blank is in the open part either."""
+    some = [question for question in asked if question.kind == kind]
+    stated = [set[str]() for _ in some]
+    for into in range(1 if kind == TWO else 2):
+        for words, found in zip(stated, answers(train, ONE, [(one.steps[into],) for one in some]), strict=True):
+            words.update(found)
+    left = [one.gold - words for one, words in zip(some, stated, strict=True)]
+    return [replace(one, kind=kind + UNSAID, gold=gold) for one, gold in zip(some, left, strict=True) if gold]
 
 
 def _answered(

@@ -106,7 +106,8 @@ def test_hidden_answers_are_not_in_training(parts: Split) -> None:
         assert set(question.counts) == here
 
 
-def test_of_the_unsaid_not_even_a_step_is_in_training(parts: Split) -> None:
+def test_of_the_unsaid_not_even_a_step_is_in_training(forest: Forest, tmp_path: Path) -> None:
+    parts = split(forest, tmp_path / "parts", 0.9, seed=1)
     vocabulary = cut(parts.train.word_weights(), parts.train.field_weights(), 0, 0)
     asked = questions(parts, vocabulary, 60, seed=1)
     harder = {(question.kind, question.steps): question for question in unsaid(asked, parts)}
@@ -141,7 +142,8 @@ def test_a_model_that_may_have_seen_the_hidden_part_is_refused(forest: Forest, p
 
 def test_figures_of_all_rankers(model: Model, parts: Split) -> None:
     result = execution.evaluate(model, parts, 30)
-    assert [row["set"] for row in result.figures["sets"]] == list(KINDS)
+    found = [row["set"] for row in result.figures["sets"]]
+    assert found[:3] == [ONE, TWO, BOTH] and found == [kind for kind in KINDS if kind in found]
     for row in result.figures["sets"]:
         assert set(row["by"]) == set(execution.RANKERS)
         assert all(0 <= way["mrr"] <= 1 and 0 <= way["hits10"] <= 1 for way in row["by"].values())

@@ -120,20 +120,87 @@ def _value(
     return total
 
 
-def test_clipping_shortens_rows_and_outer_products() -> None:
+@pytest.mark.parametrize("clip", [0.6, 2.0, 1e6])
+@pytest.mark.parametrize("case", CASES)
+def test_kernel_agrees_with_reference_on_own_logits(case: str, clip: float) -> None:
+    kinds, tied, ud = CASES[case]
+    model = parameters(np.random.default_rng(0), tied)
+    chains, noise = batch(kinds, ud, 3, 0)
+    objective = Objective(float(np.log(3)), 1.0, 0.0, clip)
+    out = room(len(chains.first), 3, 0, len(kinds.parent) - 1, DIM)
+    loss = gradient(model, chains, noise, objective, out)
+    expected_loss, expected = reference.batch_gradient(model, chains, noise, objective)
+    for mine, theirs in zip(summed(model, out), expected, strict=True):
+        np.testing.assert_allclose(mine, theirs, atol=2e-4 * max(1.0, np.abs(theirs).max()))
+    assert all(np.abs(part).max() > 0.1 for part in expected[: 2 if case == "no matrix" else 3])
+    assert loss == pytest.approx(expected_loss, rel=1e-4)
+
+
+def test_clips_bind() -> None:
     kinds, tied, ud = CASES["full, pair"]
     model = parameters(np.random.default_rng(0), tied)
     chains, noise = batch(kinds, ud, 3, 0)
-    free, clipped = (room(len(chains.first), 3, 0, 0, DIM) for _ in range(2))
-    gradient(model, chains, noise, Objective(0.0, 1.0, 1.0, 0.0), free)
-    gradient(model, chains, noise, Objective(0.0, 1.0, 1.0, 0.5), clipped)
-    before, after = np.linalg.norm(free.query, axis=1), np.linalg.norm(clipped.query, axis=1)
-    assert before.max() > 0.6
-    np.testing.assert_allclose(after, np.minimum(before, 0.5), rtol=1e-5)
-    used = free.step != NONE
-    before, after = (np.linalg.norm(g.left, axis=1) * np.linalg.norm(g.right, axis=1) for g in (free, clipped))
-    assert before[used].max() > 0.6
-    np.testing.assert_allclose(after[used], np.minimum(before, 0.5)[used], rtol=1e-4)
+    free, bound = (reference.batch_gradient(model, chains, noise, Objective(1.0, 1.0, 0.0, c))[1] for c in (1e6, 0.6))
+    assert all(np.abs(one - other).max() > 0.05 for one, other in zip(free, bound, strict=True))
+
+
+def test_a_target_counts_for_each_of_its_chains() -> None:
+    kinds, tied, ud = CASES["full, pair"]
+    chains, noise = batch(kinds, ud, 3, 0)
+    paths, out = len(chains.first), room(len(chains.first), 3, 0, 0, DIM)
+    for clip, uses in ((0.0, 1), (2.0, 4)):
+        gradient(parameters(np.random.default_rng(0), tied), chains, noise, Objective(0.0, 1.0, 0.0, clip), out)
+        assert set(out.uses[:paths]) == {uses}
+        assert set(out.uses[paths:]) == {1}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_own_logits_agree_with_finite_differences(case: str) -> None:
+    """Every updated parameter goes up the objective in which it alone is taken as it is, all others normalised."""
+    kinds, tied, ud = CASES[case]
+    model = parameters(np.random.default_rng(4), tied)
+    model = Parameters(*(array.astype(np.float64) for array in model[:3]), tied)
+    chains, noise = batch(kinds, ud, 2, 0)
+    objective = Objective(0.7, 1.0, 0.0, 1e6)
+    checks = 0
+    for i in range(12):
+        sums = tuple(np.zeros(array.shape) for array in model[:3])
+        reference.own_gradient(model, chains, noise, objective, i, (sums[0], sums[1], sums[2]))
+        for which in range(3):
+            direction = np.random.default_rng(i).normal(size=model[which].shape)
+            numeric = sum(
+                _difference(
+                    lambda moved, own=own: _own_value(model, moved, chains, objective, own), model, which, direction
+                )
+                for own in _own_places(chains, i, which)
+            )
+            assert numeric == pytest.approx(float((sums[which] * direction).sum()), rel=1e-5, abs=1e-7)
+            checks += abs(numeric) > 1e-4
+    assert checks > (20 if len(kinds.parent) > 1 else 15)
+
+
+def _own_places(chains: Chains, i: int, which: int) -> list[tuple[int, int]]:
+    """Chain and place of every factor of path i that is updated: place -1 for the query vector, 99 for the answer's."""
+    mine = [int(j) for j in np.flatnonzero(chains.owner == i)]
+    begin, end = int(chains.boundary[i]), int(chains.length[i])
+    target = [(j, begin - 1) for j in mine] if begin > 0 else []
+    context = [(j, begin) for j in mine] if end > begin else []
+    return ([(j, -1) for j in mine], [(j, 99) for j in mine], target + context)[which]
+
+
+def _own_value(
+    model: Parameters, moved: Parameters, chains: Chains, objective: Objective, own: tuple[int, int]
+) -> float:
+    """The objective of chain j, the factor at one place taken from `moved` as it is, all others normalised."""
+    j, place = own
+    i = int(chains.owner[j])
+    begin, end = int(chains.boundary[i]), int(chains.length[i])
+    steps = chains.steps[i, :begin].tolist() + chains.steps[j, begin:end].tolist()
+    row = moved.query[chains.first[i]] if place == -1 else reference.hat(model.query[chains.first[i]])
+    for at, step in enumerate(steps):
+        row = row @ (reference.matrix(moved, step) if at == place else reference.hat(reference.matrix(model, step)))
+    last = moved.answer[chains.last[j]] if place == 99 else reference.hat(model.answer[chains.last[j]])
+    return reference.objective_value(float(row @ last), 0.0 if j == i else objective.private_weight, objective)
 
 
 @pytest.mark.parametrize("ud", [False, True])

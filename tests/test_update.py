@@ -18,7 +18,7 @@ def gradient(rng: np.random.Generator, pairs: int = 40) -> Gradient:
     rows = rng.normal(size=(30, DIM)).astype(np.float32)
     steps = rng.integers(-1, 2 * FIELDS, pairs).astype(np.int32)
     left, right = (rng.normal(size=(pairs, DIM)).astype(np.float32) for _ in range(2))
-    return Gradient(words, rows, words, rows, steps, left, right)
+    return Gradient(words, rows, words, rows, steps, left, right, rng.integers(1, 4, pairs).astype(np.int32))
 
 
 def uses() -> update.Uses:
@@ -43,17 +43,45 @@ def test_words_move_along_the_sum_of_their_rows() -> None:
         assert used[word] == mine.sum()
 
 
-def test_caps_and_decay_shorten_steps() -> None:
+def test_caps_shorten_steps() -> None:
     step = gradient(np.random.default_rng(1))
     by_word = update.sort(step.query_word, 5)
     table, used = np.zeros((5, DIM), np.float32), np.zeros(5, np.int64)
     update.update_words(table, used, step.query, by_word, 0, 5, update.Rate(10.0, 0.0, 0.3))
     np.testing.assert_allclose(np.linalg.norm(table, axis=1), 0.3, rtol=1e-5)
-    before = table.copy()
-    used[:] = 9
-    update.update_words(table, used, step.query, by_word, 0, 5, update.Rate(1.0, 1.0, 0.0))
-    mine = step.query[step.query_word == 2].sum(0)
-    np.testing.assert_allclose(table[2] - before[2], mine / 10, rtol=1e-4, atol=1e-6)
+
+
+def test_decay_is_a_scale_of_parameter_and_steps() -> None:
+    """As if the sum were stored, and read times 1/(1 + decay * uses)."""
+    rng = np.random.default_rng(6)
+    stored = rng.normal(size=(5, DIM))
+    table, used = stored.astype(np.float32), np.zeros(5, np.int64)
+    for _ in range(20):
+        step = gradient(rng)
+        by_word = update.sort(step.query_word, 5)
+        update.update_words(table, used, step.query, by_word, 0, 5, update.Rate(0.1, 0.02, 0.0))
+        for word, row in zip(step.query_word, step.query, strict=True):
+            stored[word] += 0.1 * row if word != NONE else 0.0
+    assert used.min() > 50
+    np.testing.assert_allclose(table, stored / (1 + 0.02 * used[:, None]), rtol=1e-4, atol=1e-5)
+
+
+def test_decay_of_fields_is_by_the_uses_of_both_matrices() -> None:
+    rng = np.random.default_rng(7)
+    learned, counted = model(rng, False), uses()
+    stored = learned.matrix.astype(np.float64)
+    for _ in range(20):
+        step = gradient(rng)
+        by_step = update.sort(step.step, 2 * FIELDS)
+        for field in range(FIELDS):
+            rate, binding = update.Rate(0.01, 0.003, 0.0), update.Binding(False, 0, 0, 0, 10**9)
+            update.update_field(learned, counted, step, by_step, field, rate, binding)
+        for k, s in enumerate(step.step):
+            if s != NONE:
+                stored[s] += 0.01 * np.outer(step.left[k].astype(float), step.right[k])
+    counts = np.repeat(counted.field, 2)[:, None, None]
+    assert counts.min() > 300
+    np.testing.assert_allclose(learned.matrix, stored / (1 + 0.003 * counts), rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize("tied", [True, False])
@@ -95,7 +123,7 @@ def penalty(matrix: np.ndarray, inverse: np.ndarray, gamma: float, kappa: float)
     def off(x: np.ndarray) -> float:
         return float(((x - np.trace(x) / DIM * np.eye(DIM)) ** 2).sum())
 
-    return gamma * off(inverse @ matrix) + kappa * (off(matrix.T @ matrix) + off(inverse.T @ inverse))
+    return gamma / 2 * off(inverse @ matrix) + kappa / 4 * (off(matrix.T @ matrix) + off(inverse.T @ inverse))
 
 
 @pytest.mark.parametrize(("gamma", "kappa"), [(1.0, 0.0), (0.0, 1.0), (0.3, 0.7)])
@@ -123,3 +151,15 @@ def test_regularisers_make_an_inverse() -> None:
     for _ in range(500):
         update.regularise(matrix, inverse, 50.0, update.Binding(False, 0, 1e-3, 1e-4, 1))
     assert penalty(matrix, inverse, 1.0, 0.0) < 1e-4
+
+
+@pytest.mark.parametrize("size", [0.1, 1.0, 30.0])
+def test_regularisers_never_overshoot(size: float) -> None:
+    rng = np.random.default_rng(6)
+    pair = [(size * (np.eye(DIM) + 0.5 * rng.normal(size=(DIM, DIM)))).astype(np.float32) for _ in range(2)]
+    errors = []
+    for _ in range(60):
+        errors.append(penalty(*(matrix.astype(np.float64) for matrix in pair), 1.0, 1.0) / size**4)
+        update.regularise(pair[0], pair[1], 1e6, update.Binding(False, 0, 1.0, 1.0, 1))
+    assert (np.diff(errors) <= 1e-6).all()
+    assert errors[-1] < 1e-2 * errors[0]

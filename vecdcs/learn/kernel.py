@@ -4,6 +4,9 @@ The model gives a path the score v_x A_1 ... A_p · u_y. Noise replaces everythi
 reached · onward with reached = v_x A_1 ... A_b and onward = A_b+1 ... A_p u_y. Only v_x, u_y, the noise words' u_z,
 A_b, A_b+1 and the first matrix of each noise chain have gradients, as in section 4 of the paper. `reference.py` says
 the same for one path at a time.
+
+Under an objective with own logits every factor is normalised, vectors to length 1 and matrices to the norm √d of an
+orthogonal one, and a parameter that is updated takes the score times its own size. Sizes are then temperatures.
 """
 
 from __future__ import annotations
@@ -17,10 +20,12 @@ from numpy.typing import NDArray
 from vecdcs.corpus.flat import IntArray
 
 Rows = NDArray[np.float32]
+Floats = NDArray[np.float32]
 
 NONE = -1
 LOSS_CHAINS = 8
 FEW = 10
+LEAST = 1e-12
 
 
 class Parameters(NamedTuple):
@@ -61,7 +66,11 @@ class Noise(NamedTuple):
 
 
 class Objective(NamedTuple):
-    """What is maximised: log σ(s - shift) + weight * sum over noise of log σ(shift - s); gradients cut to `clip`."""
+    """What is maximised: log σ(s - shift) + weight * sum over noise of log σ(shift - s).
+
+    With a `clip` above 0 every parameter has its own logit s (all noise is private then), and what is on either side of
+    it in a chain is cut to that length.
+    """
 
     shift: float
     private_weight: float
@@ -72,7 +81,7 @@ class Objective(NamedTuple):
 class Gradient(NamedTuple):
     """Where a batch leaves its gradient: rows for words, and pairs of rows whose outer products are for matrices.
 
-    A word or step of -1 marks a row without meaning.
+    A word or step of -1 marks a row without meaning; a pair counts as so many `uses` of its matrix.
     """
 
     query_word: IntArray
@@ -82,6 +91,19 @@ class Gradient(NamedTuple):
     step: IntArray
     left: Rows
     right: Rows
+    uses: IntArray
+
+
+class Sizes(NamedTuple):
+    """What factors are divided by: the length of each row's vector, and |M|/√d; empty to take them as they are."""
+
+    vector: Floats
+    matrix: Floats
+
+
+@njit(cache=True, nogil=True)
+def _as_they_are() -> Sizes:
+    return Sizes(np.empty(0, np.float32), np.empty(0, np.float32))
 
 
 def room(paths: int, private: int, shared: int, kinds: int, dim: int) -> Gradient:
@@ -97,33 +119,144 @@ def room(paths: int, private: int, shared: int, kinds: int, dim: int) -> Gradien
         np.full(pairs, NONE, np.int32),
         np.empty((pairs, dim), np.float32),
         np.empty((pairs, dim), np.float32),
+        np.ones(pairs, np.int32),
     )
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def gradient(model: Parameters, chains: Chains, noise: Noise, objective: Objective, out: Gradient) -> float:
     """Fill `out` with the gradient of a batch; returns (an estimate of) the loss, summed over its paths."""
-    paths, count = len(chains.first), len(chains.last)
+    paths = len(chains.first)
     out.query_word[:], out.answer_word[:], out.step[:] = NONE, NONE, NONE
     if paths == 0:
         return 0.0
-    rows, before = _meet(model, chains)
+    if objective.clip > 0.0:
+        return _gradient_by_own_logits(model, chains, objective, out)
+    sizes = _as_they_are()
+    rows, before = _meet(model, chains, sizes)
     pull = np.zeros_like(rows)
     loss = 0.0
     if len(noise.word):
         loss += _against_shared(model, chains, noise, objective, rows[:paths], pull[:paths], out)
     loss += _against_private(chains, objective, rows, before, pull)
     _keep_pairs(chains, rows, before, pull, out)
-    _part(model, chains, pull)
-    out.query_word[:paths], out.answer_word[:count] = chains.first, chains.last
-    out.query[:paths], out.answer[:count] = pull[:paths], pull[paths:]
-    if objective.clip > 0.0:
-        _clip(out, objective.clip)
+    _part(model, chains, pull, sizes)
+    _keep_words(chains, pull, out)
     return loss
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _meet(model: Parameters, chains: Chains) -> tuple[Rows, Rows]:
+def _gradient_by_own_logits(model: Parameters, chains: Chains, objective: Objective, out: Gradient) -> float:
+    """`gradient`, each parameter by its own logit; the loss is that by the logits of the query vectors."""
+    paths = len(chains.first)
+    sizes = _sizes(model, chains)
+    rows, before = _meet(model, chains, sizes)
+    pull, turn, share = np.zeros_like(rows), np.zeros_like(rows[:paths]), np.zeros(len(rows), np.float32)
+    loss = _own_words(chains, objective, sizes, rows, pull, share)
+    _own_matrices(model, chains, objective, sizes, rows, before, turn)
+    _keep_pairs(chains, rows, before, turn, out)
+    out.uses[:paths] = len(chains.last) // paths
+    _shorten_pairs(chains, objective.clip, out)
+    _part(model, chains, pull, sizes)
+    for r in range(len(rows)):
+        if r < paths:
+            _shorten(pull, r, objective.clip * share[r])
+        else:
+            _shorten(pull, r, objective.clip)
+            _scale(pull, r, share[r])
+    _keep_words(chains, pull, out)
+    return loss
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _sizes(model: Parameters, chains: Chains) -> Sizes:
+    """The lengths of all vectors, and the sizes of all matrices, that the chains need."""
+    paths = len(chains.first)
+    vector = np.empty(paths + len(chains.last), np.float32)
+    for i in range(paths):
+        vector[i] = _length(model.query, chains.first[i])
+    matrix = np.zeros(len(model.matrix), np.float32)
+    for j in range(len(chains.last)):
+        vector[paths + j] = _length(model.answer, chains.last[j])
+        for place in range(chains.length[chains.owner[j]]):
+            if j < paths or place >= chains.boundary[chains.owner[j]]:
+                matrix[_matrix(model, chains.steps[j, place])] = 1.0
+    for m in range(len(matrix)):
+        if matrix[m] > 0.0:
+            flat = model.matrix[m].ravel()
+            matrix[m] = max(np.sqrt(np.dot(flat, flat) / model.matrix.shape[1]), LEAST)
+    return Sizes(vector, matrix)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _own_words(chains: Chains, objective: Objective, sizes: Sizes, rows: Rows, pull: Rows, share: Floats) -> float:
+    """Fill `pull` with the gradients of words at the boundary; what is left to do for them is in `share`.
+
+    For the query vector of a path that is the sum of its chains' weights, as each of them may be no longer than the
+    clip; for the answer vector of a chain it is the weight itself.
+    """
+    loss, paths = 0.0, len(chains.first)
+    for j in range(len(chains.last)):
+        i, r = chains.owner[j], paths + j
+        score = _dot(rows, i, r)
+        logit = sizes.vector[i] * score - objective.shift
+        weight = _weight(logit, j == i, objective)
+        share[i] += abs(weight)
+        share[r] = _weight(sizes.vector[r] * score - objective.shift, j == i, objective)
+        for k in range(rows.shape[1]):
+            pull[i, k] += weight * rows[r, k]
+            pull[r, k] = rows[i, k]
+        above = -logit if j == i else logit
+        loss += (1.0 if j == i else objective.private_weight) * (np.log1p(np.exp(-abs(above))) + max(above, 0.0))
+    return loss
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _own_matrices(
+    model: Parameters, chains: Chains, objective: Objective, sizes: Sizes, rows: Rows, before: Rows, turn: Rows
+) -> None:
+    """Sum up in `turn` the right side of A_b's gradient, and make of `before` the right sides of all A_b+1."""
+    paths = len(chains.first)
+    for j in range(len(chains.last)):
+        i, r = chains.owner[j], paths + j
+        begin, score = chains.boundary[i], _dot(rows, i, r)
+        if begin > 0:
+            size = sizes.matrix[_matrix(model, chains.steps[i, begin - 1])]
+            weight = _weight(size * score - objective.shift, j == i, objective)
+            weight *= np.float32(min(1.0, objective.clip / max(_length(rows, r), LEAST)))
+            for k in range(rows.shape[1]):
+                turn[i, k] += weight * rows[r, k]
+        if chains.length[i] > begin:
+            size = sizes.matrix[_matrix(model, chains.steps[j, begin])]
+            _shorten(before, r, objective.clip)
+            _scale(before, r, float(_weight(size * score - objective.shift, j == i, objective)))
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _weight(logit: float, own: bool, objective: Objective) -> np.float32:
+    """The derivative of the objective by a logit: 1 - σ for the path itself, -σ for noise."""
+    if own:
+        return np.float32(1.0 / (1.0 + np.exp(logit)))
+    return np.float32(-objective.private_weight / (1.0 + np.exp(-logit)))
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _shorten_pairs(chains: Chains, limit: float, out: Gradient) -> None:
+    """Cut what is left of a matrix; `_own_matrices` has cut what is right of it."""
+    for row in range(len(chains.first) + len(chains.last)):
+        if out.step[row] != NONE:
+            _shorten(out.left, row, limit)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _keep_words(chains: Chains, pull: Rows, out: Gradient) -> None:
+    paths, count = len(chains.first), len(chains.last)
+    out.query_word[:paths], out.answer_word[:count] = chains.first, chains.last
+    out.query[:paths], out.answer[:count] = pull[:paths], pull[paths:]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _meet(model: Parameters, chains: Chains, sizes: Sizes) -> tuple[Rows, Rows]:
     """From both ends to the boundary: first v_x A_1 ... A_b for every path, then A_b+1 ... A_p u_y for every chain.
 
     Also returned: the same rows one product earlier, without A_b or A_b+1.
@@ -131,6 +264,8 @@ def _meet(model: Parameters, chains: Chains) -> tuple[Rows, Rows]:
     paths, count = len(chains.first), len(chains.first) + len(chains.last)
     rows = np.empty((count, model.query.shape[1]), np.float32)
     rows[:paths], rows[paths:] = _take(model.query, chains.first), _take(model.answer, chains.last)
+    for r in range(len(sizes.vector)):
+        _scale(rows, r, 1.0 / max(sizes.vector[r], LEAST))
     before = np.empty_like(rows)
     which, keys = np.empty(count, np.int32), np.empty(count, np.int32)
     for place in range(_longest_side(chains)):
@@ -144,12 +279,12 @@ def _meet(model: Parameters, chains: Chains) -> tuple[Rows, Rows]:
                 active += 1
             if side == place + 1:
                 copy_row(rows, r, before, r)
-        _multiply(model, rows, which[:active], keys[:active])
+        _multiply(model, sizes, rows, which[:active], keys[:active])
     return rows, before
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _part(model: Parameters, chains: Chains, rows: Rows) -> None:
+def _part(model: Parameters, chains: Chains, rows: Rows, sizes: Sizes) -> None:
     """From the boundary to both ends: back through A_b ... A_1 for every path, on by A_b+1 ... A_p for every chain."""
     paths, count = len(chains.first), len(chains.first) + len(chains.last)
     which, keys = np.empty(count, np.int32), np.empty(count, np.int32)
@@ -162,7 +297,7 @@ def _part(model: Parameters, chains: Chains, rows: Rows) -> None:
                 step = chains.steps[r, begin - 1 - place] if r < paths else chains.steps[r - paths, begin + place]
                 which[active], keys[active] = r, _key(model, step, r < paths)
                 active += 1
-        _multiply(model, rows, which[:active], keys[:active])
+        _multiply(model, sizes, rows, which[:active], keys[:active])
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -185,6 +320,12 @@ def _key(model: Parameters, step: int, back: bool) -> int:
     if model.tied:
         return step ^ int(back)
     return 2 * step + int(back)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _matrix(model: Parameters, step: int) -> int:
+    """The number of a step's matrix."""
+    return step // 2 if model.tied else step
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -257,7 +398,7 @@ def _noise_chains(model: Parameters, chains: Chains, noise: Noise) -> tuple[NDAr
             chain[kind] = chain[noise.parent[kind]]
             for k in range(count):
                 keys[k] = _key(model, noise.steps[kind, k], True)
-            _multiply(model, chain[kind], everyone, keys)
+            _multiply(model, _as_they_are(), chain[kind], everyone, keys)
     return chain, needed
 
 
@@ -290,7 +431,7 @@ def _keep_noise(
         if needed[kind]:
             for k in range(count):
                 keys[k] = _key(model, noise.steps[kind, k], False)
-            _multiply(model, grown[kind], everyone, keys)
+            _multiply(model, _as_they_are(), grown[kind], everyone, keys)
             grown[noise.parent[kind]] += grown[kind]
     place = len(chains.last)
     out.answer_word[place : place + count] = noise.word
@@ -346,38 +487,34 @@ def _keep_pairs(chains: Chains, rows: Rows, before: Rows, pull: Rows, out: Gradi
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _clip(out: Gradient, limit: float) -> None:
-    """Shorten what is longer than the limit: rows for words, and outer products."""
-    for i in range(len(out.query_word)):
-        _shorten(out.query, i, limit)
-    for i in range(len(out.answer_word)):
-        _shorten(out.answer, i, limit)
-    for i in range(len(out.step)):
-        if out.step[i] != NONE:
-            length = _length(out.left, i)
-            _shorten(out.right, i, limit / max(length, 1e-12))
+def _dot(rows: Rows, i: int, j: int) -> float:
+    total = np.float32(0.0)
+    for k in range(rows.shape[1]):
+        total += rows[i, k] * rows[j, k]
+    return float(total)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _length(rows: Rows, i: int) -> float:
-    total = np.float32(0.0)
-    for k in range(rows.shape[1]):
-        total += rows[i, k] * rows[i, k]
-    return float(np.sqrt(total))
+    return float(np.sqrt(_dot(rows, i, i)))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _shorten(rows: Rows, i: int, limit: float) -> None:
     length = _length(rows, i)
     if length > limit:
-        factor = np.float32(limit / length)
-        for k in range(rows.shape[1]):
-            rows[i, k] *= factor
+        _scale(rows, i, limit / length)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _multiply(model: Parameters, rows: Rows, which: IntArray, keys: IntArray) -> None:
-    """rows[which[j]] times the matrix of keys[j]: grouped by matrix, one product each."""
+def _scale(rows: Rows, i: int, factor: float) -> None:
+    for k in range(rows.shape[1]):
+        rows[i, k] *= np.float32(factor)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _multiply(model: Parameters, sizes: Sizes, rows: Rows, which: IntArray, keys: IntArray) -> None:
+    """rows[which[j]] times the matrix of keys[j], over its size if given: grouped by matrix, one product each."""
     kinds = 2 * model.matrix.shape[0]
     order, begin = _sorted(keys, kinds)
     gathered = np.empty((len(which), rows.shape[1]), np.float32)
@@ -394,6 +531,8 @@ def _multiply(model: Parameters, rows: Rows, which: IntArray, keys: IntArray) ->
                 np.dot(gathered[some], model.matrix[key // 2].T, product[some])
             else:
                 np.dot(gathered[some], model.matrix[key // 2], product[some])
+        if len(sizes.matrix) and size:
+            product[begin[key] : begin[key + 1]] /= sizes.matrix[key // 2]
     for j in range(len(which)):
         copy_row(product, j, rows, which[order[j]])
 

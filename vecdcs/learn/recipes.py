@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
+from math import log
 from typing import Any
 
 from vecdcs.errors import InputError
@@ -17,11 +18,13 @@ class Recipe:
     `noise` chains are set against each path, its own if `private`, else shared by its micro-batch and together
     weighing `noise_mass`; with chance `whole` noise replaces a path's last word alone, else its matrices from a random
     one on as well. Scores are taken as s - `shift`; noise is drawn by weight to the powers given. Rates fall linearly
-    to 0 if `linear`, and as 1/(1 + rate * decay * uses) of each parameter; caps bound a step's sum for one parameter
-    (for a matrix times √d, the norm of an orthogonal one), `clip` a single path's gradient. Matrices begin as
-    (I + `spread` G)/2. If `orthogonal`, M^-1 = M^T exactly, else γ and κ weigh the two regularisers. Paths from or to
-    words whose share f of all is above `subsample` are kept with chance √(subsample/f); 0 keeps all. Walks end after
-    `longest` edges. A step takes `batches` micro-batches of (at most) `paths` paths, all on the same parameters.
+    to 0 if `linear`; rates and parameters shrink as 1/(1 + rate * decay * uses) of each parameter; caps bound a step's
+    sum for one parameter (for a matrix times √d, the norm of an orthogonal one). A `clip` above 0 normalises all
+    factors, gives each parameter its own logit, and cuts what stands on either side of it to that length. Matrices
+    begin as (I + `spread` G)/2. If `orthogonal`, M^-1 = M^T exactly, else γ and κ weigh the two regularisers. Paths
+    from or to words whose share f of all is above `subsample` are kept with chance √(subsample/f); 0 keeps all. Walks
+    end after `longest` edges. A step takes `batches` micro-batches of (at most) `paths` paths, all on the same
+    parameters.
     """
 
     name: str
@@ -77,15 +80,15 @@ DEFAULT = Recipe(
     batches=4,
 )
 
-# Section 4 of the paper. What it does not say is as in the authors' program: 4 noise chains, drawn by raw weight,
-# gradients cut at 2, and the decay of step sizes by a parameter's own uses.
+# Section 4 of the paper as the authors' program has it: 4 noise chains drawn by raw weight, σ(s - ln 4), normalised
+# factors and own logits, decay by a parameter's own uses. Caps are ours: the authors step after every path, not 1,024.
 PAPER = Recipe(
     name="paper",
     noise=4,
     private=True,
     noise_mass=4.0,
     whole=0.0,
-    shift=0.0,
+    shift=log(4),
     word_power=1.0,
     field_power=1.0,
     vector_rate=0.1,
@@ -150,5 +153,13 @@ def plan(
             raise InputError(f"{name} is {value}, but must be at least {least}")
     chosen = RECIPES[recipe]
     if noise is not None:
-        chosen = replace(chosen, noise=noise, noise_mass=float(noise) if chosen.private else chosen.noise_mass)
+        chosen = _against(chosen, noise)
     return Plan(chosen, variant, dim, epochs, seed)
+
+
+def _against(recipe: Recipe, noise: int) -> Recipe:
+    """The recipe with another number of noise chains; private ones come with a shift and a decay of their number."""
+    if not recipe.private:
+        return replace(recipe, noise=noise)
+    decay = recipe.matrix_decay * (1 + recipe.noise) / (1 + noise)
+    return replace(recipe, noise=noise, noise_mass=float(noise), shift=log(noise), matrix_decay=decay)

@@ -90,6 +90,55 @@ def path_gradient(model: Parameters, chains: Chains, noise: Noise, objective: Ob
     return loss
 
 
+def hat(factor: Array) -> Array:
+    """A factor normalised: a vector to length 1, a matrix to norm √d."""
+    return factor / size(factor)
+
+
+def size(factor: Array) -> float:
+    """What `hat` divides by."""
+    return float(np.linalg.norm(factor)) / (1.0 if factor.ndim == 1 else np.sqrt(len(factor)))
+
+
+def hats(model: Parameters, steps: list[int]) -> Array:
+    """The product of normalised matrices."""
+    result = np.eye(model.query.shape[1])
+    for step in steps:
+        result = result @ hat(matrix(model, step))
+    return result
+
+
+def cut(row: Array, limit: float) -> Array:
+    """A row, no longer than the limit."""
+    return row * min(1.0, limit / max(float(np.linalg.norm(row)), 1e-12))
+
+
+def own_gradient(model: Parameters, chains: Chains, noise: Noise, objective: Objective, i: int, sums: Sums) -> float:
+    """`path_gradient` with normalised factors and own logits; the loss is that by the query vector's logit."""
+    target = chains.steps[i, : chains.boundary[i]].tolist()
+    first, limit = model.query[chains.first[i]], objective.clip
+    before, reached = hat(first) @ hats(model, target[:-1]), hat(first) @ hats(model, target)
+    back, turn, mass, loss = np.zeros_like(reached), np.zeros_like(reached), 0.0, 0.0
+    for steps, word, weight in contexts(chains, noise, objective, i):
+        last = model.answer[word]
+        onward = hats(model, steps) @ hat(last)
+        score = float(reached @ onward)
+        share = slope(size(first) * score, weight, objective)
+        loss -= objective_value(size(first) * score, weight, objective)
+        back, mass = back + share * onward, mass + abs(share)
+        sums[1][word] += slope(size(last) * score, weight, objective) * cut(reached @ hats(model, steps), limit)
+        if target:
+            turn += slope(size(matrix(model, target[-1])) * score, weight, objective) * cut(onward, limit)
+        if steps:
+            share = slope(size(matrix(model, steps[0])) * score, weight, objective)
+            right = share * cut(hats(model, steps[1:]) @ hat(last), limit)
+            add_outer(sums[2], model, steps[0], cut(reached, limit), right)
+    sums[0][chains.first[i]] += cut(hats(model, target) @ back, limit * mass)
+    if target:
+        add_outer(sums[2], model, target[-1], cut(before, limit), turn)
+    return loss
+
+
 def batch_gradient(model: Parameters, chains: Chains, noise: Noise, objective: Objective) -> tuple[float, Sums]:
     """The summed gradient of a batch, path by path."""
     sums = (
@@ -97,5 +146,6 @@ def batch_gradient(model: Parameters, chains: Chains, noise: Noise, objective: O
         np.zeros(model.answer.shape, np.float64),
         np.zeros(model.matrix.shape, np.float64),
     )
-    loss = sum(path_gradient(model, chains, noise, objective, i, sums) for i in range(len(chains.first)))
+    one = own_gradient if objective.clip > 0 else path_gradient
+    loss = sum(one(model, chains, noise, objective, i, sums) for i in range(len(chains.first)))
     return loss, sums

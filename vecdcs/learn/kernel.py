@@ -57,7 +57,8 @@ class Chains(NamedTuple):
 class Noise(NamedTuple):
     """Noise chains shared by all paths of a kind, each kind one matrix longer than the kind `parent` it goes on from.
 
-    Kind 0 has no matrix, only the words; `steps[kind]` are the first matrices of its chains; parents precede.
+    The first kinds have no matrix, only the words `word[kind]`; of the others, `steps[kind]` are the first matrices of
+    the chains. Parents precede.
     """
 
     word: IntArray
@@ -106,11 +107,11 @@ def _as_they_are() -> Sizes:
     return Sizes(np.empty(0, np.float32), np.empty(0, np.float32))
 
 
-def room(paths: int, private: int, shared: int, kinds: int, dim: int) -> Gradient:
-    """Room for the gradient of so many paths, each with private noise, and of shared noise of so many kinds."""
+def room(paths: int, private: int, words: int, pairs: int, dim: int) -> Gradient:
+    """Room for the gradient of so many paths, each with private noise, and of the words and pairs of shared noise."""
     chains = paths * (1 + private)
-    pairs = paths + chains + shared * kinds
-    words = chains + shared
+    pairs += paths + chains
+    words += chains
     return Gradient(
         np.full(paths, NONE, np.int32),
         np.empty((paths, dim), np.float32),
@@ -136,7 +137,7 @@ def gradient(model: Parameters, chains: Chains, noise: Noise, objective: Objecti
     rows, before = _meet(model, chains, sizes)
     pull = np.zeros_like(rows)
     loss = 0.0
-    if len(noise.word):
+    if noise.word.size:
         loss += _against_shared(model, chains, noise, objective, rows[:paths], pull[:paths], out)
     loss += _against_private(chains, objective, rows, before, pull)
     _keep_pairs(chains, rows, before, pull, out)
@@ -364,7 +365,7 @@ def _against_shared(
     order, begin = _sorted(chains.kind, len(noise.parent))
     rows = _take(reached, order)
     pulled = np.empty_like(rows)
-    score = np.empty((len(order), len(noise.word)), np.float32)
+    score = np.empty((len(order), noise.word.shape[1]), np.float32)
     for kind in range(len(noise.parent)):
         some = slice(begin[kind], begin[kind + 1])
         if begin[kind] < begin[kind + 1]:
@@ -384,16 +385,17 @@ def _against_shared(
 @njit(cache=True, nogil=True, error_model="numpy")
 def _noise_chains(model: Parameters, chains: Chains, noise: Noise) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
     """The noise chains of every kind in use, each one product from its parent's."""
-    kinds, count = len(noise.parent), len(noise.word)
+    kinds, (roots, count) = len(noise.parent), noise.word.shape
     needed = np.zeros(kinds, np.bool_)
     for i in range(len(chains.kind)):
         needed[chains.kind[i]] = True
-    for kind in range(kinds - 1, 0, -1):
+    for kind in range(kinds - 1, roots - 1, -1):
         needed[noise.parent[kind]] |= needed[kind]
     everyone, keys = np.arange(count).astype(np.int32), np.empty(count, np.int32)
     chain = np.empty((kinds, count, model.query.shape[1]), np.float32)
-    chain[0] = _take(model.answer, noise.word)
-    for kind in range(1, kinds):
+    for root in range(roots):
+        chain[root] = _take(model.answer, noise.word[root])
+    for kind in range(roots, kinds):
         if needed[kind]:
             chain[kind] = chain[noise.parent[kind]]
             for k in range(count):
@@ -414,28 +416,28 @@ def _keep_noise(
     out: Gradient,
 ) -> None:
     """Gradients of the first noise matrix of each kind, and through all of them those of the noise words."""
-    kinds, count = len(noise.parent), len(noise.word)
+    kinds, (roots, count) = len(noise.parent), noise.word.shape
     everyone, keys = np.arange(count).astype(np.int32), np.empty(count, np.int32)
     at = len(chains.first) + len(chains.last)
-    for kind in range(kinds - 1, 0, -1):
+    for kind in range(kinds - 1, roots - 1, -1):
         if begin[kind] < begin[kind + 1]:
-            place = at + (kind - 1) * count
+            place = at + (kind - roots) * count
             out.step[place : place + count] = noise.steps[kind]
             out.right[place : place + count] = chain[noise.parent[kind]]
     # `grown` becomes the sum over a kind and its descendants, but only its own part is the matrix's.
-    for kind in range(kinds - 1, 0, -1):
+    for kind in range(kinds - 1, roots - 1, -1):
         if needed[kind]:
-            place = at + (kind - 1) * count
+            place = at + (kind - roots) * count
             out.left[place : place + count] = grown[kind]
-    for kind in range(kinds - 1, 0, -1):
+    for kind in range(kinds - 1, roots - 1, -1):
         if needed[kind]:
             for k in range(count):
                 keys[k] = _key(model, noise.steps[kind, k], False)
             _multiply(model, _as_they_are(), grown[kind], everyone, keys)
             grown[noise.parent[kind]] += grown[kind]
     place = len(chains.last)
-    out.answer_word[place : place + count] = noise.word
-    out.answer[place : place + count] = grown[0]
+    out.answer_word[place : place + roots * count] = noise.word.ravel()
+    out.answer[place : place + roots * count] = grown[:roots].reshape(-1, grown.shape[2])
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "arcp", "nsz", "reassoc"})

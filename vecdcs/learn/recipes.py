@@ -15,21 +15,24 @@ VARIANTS = ("full", "no-matrix", "no-inverse", "ud")
 class Recipe:
     """How to learn.
 
-    `noise` chains are set against each path, its own if `private`, else shared by its micro-batch and together
-    weighing `noise_mass`; with chance `whole` noise replaces a path's last word alone, else its matrices from a random
-    one on as well. Scores are taken as s - `shift`; noise is drawn by weight to the powers given. Rates fall linearly
-    to 0 if `linear`; rates and parameters shrink as 1/(1 + rate * decay * uses) of each parameter; caps bound a step's
-    sum for one parameter (for a matrix times √d, the norm of an orthogonal one). A `clip` above 0 normalises all
-    factors, gives each parameter its own logit, and cuts what stands on either side of it to that length. Matrices
-    begin as (I + `spread` G)/2. If `orthogonal`, M^-1 = M^T exactly, else γ and κ weigh the two regularisers. Paths
-    from or to words whose share f of all is above `subsample` are kept with chance √(subsample/f); 0 keeps all. Walks
-    end after `longest` edges. A step takes `batches` micro-batches of (at most) `paths` paths, all on the same
-    parameters.
+    `noise` chains are set against each path, its own if `private`, else shared with others of its micro-batch and
+    together weighing `noise_mass`; with chance `whole` noise replaces a path's last word alone, else its matrices from
+    a random one on as well. Of the former noise a micro-batch has `word_sets` sets, of the latter `chain_sets`, and
+    each path meets one of them. Scores are taken as s - `shift`; noise is drawn by weight to the powers given. Rates
+    fall linearly to 0 if `linear`; rates and parameters shrink as 1/(1 + rate * decay * uses) of each parameter; caps
+    bound a step's sum for one parameter (for a matrix times √d, the norm of an orthogonal one). A `clip` above 0
+    normalises all factors, gives each parameter its own logit, and cuts what stands on either side of it to that
+    length. Matrices begin as (I + `spread` G)/2. If `orthogonal`, M^-1 = M^T exactly, else γ and κ weigh the two
+    regularisers. Paths from or to words whose share f of all is above `subsample` are kept with chance √(subsample/f);
+    0 keeps all. Walks end after `longest` edges. A step takes `batches` micro-batches of (at most) `paths` paths, all
+    on the same parameters.
     """
 
     name: str
     noise: int
     private: bool
+    word_sets: int
+    chain_sets: int
     noise_mass: float
     whole: float
     shift: float
@@ -55,8 +58,10 @@ class Recipe:
 
 DEFAULT = Recipe(
     name="default",
-    noise=128,
+    noise=64,
     private=False,
+    word_sets=16,
+    chain_sets=4,
     noise_mass=5.0,
     whole=0.5,
     shift=0.0,
@@ -86,6 +91,8 @@ PAPER = Recipe(
     name="paper",
     noise=4,
     private=True,
+    word_sets=1,
+    chain_sets=1,
     noise_mass=4.0,
     whole=0.0,
     shift=log(4),

@@ -26,13 +26,13 @@ def product(model: Parameters, steps: list[int]) -> Array:
     return result
 
 
-def shared_chain(noise: Noise, kind: int, k: int) -> list[int]:
-    """The matrices of the k-th shared noise chain of a kind."""
+def shared_chain(noise: Noise, kind: int, k: int) -> tuple[list[int], int]:
+    """The matrices of the k-th shared noise chain of a kind, and its word."""
     steps = []
-    while kind > 0:
+    while kind >= len(noise.word):
         steps.append(int(noise.steps[kind, k]))
         kind = int(noise.parent[kind])
-    return steps
+    return steps, int(noise.word[kind, k])
 
 
 def contexts(chains: Chains, noise: Noise, objective: Objective, i: int) -> list[tuple[list[int], int, float]]:
@@ -43,8 +43,8 @@ def contexts(chains: Chains, noise: Noise, objective: Objective, i: int) -> list
         (chains.steps[j, begin:end].tolist(), int(chains.last[j]), objective.private_weight if j != i else 0.0)
         for j in mine
     ]
-    for k in range(len(noise.word)):
-        found.append((shared_chain(noise, int(chains.kind[i]), k), int(noise.word[k]), objective.shared_weight))
+    for k in range(noise.word.shape[1]):
+        found.append((*shared_chain(noise, int(chains.kind[i]), k), objective.shared_weight))
     return found
 
 

@@ -26,7 +26,7 @@ from vecdcs.learn.paths import Walks, prepare, sample, starts, thinned
 from vecdcs.learn.recipes import Plan
 
 SHARDS_AT_ONCE = 8
-LEAST_STEPS, LEAST_PATHS = 500, 32
+LEAST_STEPS, LEAST_PATHS = 2000, 32
 ORDER, STARTS, WALKS, BOUNDARIES, NOISE, QUERY, ANSWER, MATRIX, THINNING = range(9)
 
 
@@ -141,20 +141,23 @@ class Trainer:
 
     @cached_property
     def kinds(self) -> batches.Kinds:
+        """The kinds of noise; small micro-batches have fewer sets of it, each for as many paths."""
+        recipe = self.plan.recipe
+        words, chains = (max(sets * self.paths // recipe.paths, 1) for sets in (recipe.word_sets, recipe.chain_sets))
         match self.plan.variant:
             case "no-matrix":
-                return batches.no_kinds()
+                return batches.no_kinds(words)
             case "ud":
-                return batches.ud_kinds(self.plan.recipe.longest)
+                return batches.ud_kinds(recipe.longest, words, chains)
             case _:
-                return batches.dcs_kinds(self.plan.recipe.longest)
+                return batches.dcs_kinds(recipe.longest, words, chains)
 
     @cached_property
     def room(self) -> kernel.Gradient:
         """Room for a whole step's gradient; each micro-batch has an equal share of every array."""
         recipe = self.plan.recipe
-        kinds = len(self.kinds.parent) - 1 if self.shared else 0
-        one = kernel.room(self.paths, self.private, self.shared, kinds, self.plan.dim)
+        words, chains = self.kinds.roots, len(self.kinds.parent) - self.kinds.roots
+        one = kernel.room(self.paths, self.private, self.shared * words, self.shared * chains, self.plan.dim)
         return kernel.Gradient._make(np.concatenate([array] * recipe.batches) for array in one)
 
     def share(self, batch: int) -> kernel.Gradient:

@@ -206,6 +206,16 @@ def test_by_cross_validation_and_by_test_file(tmp_path: Path) -> None:
     assert near[0][1].id == 8001 and {item.id % 10 for _, item in near[1:]} == {1}
 
 
+def test_tuning_takes_the_best_of_the_grid(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    labels = np.repeat([0, 9, 18], 40)
+    found = rng.normal(labels[:, None] / 9, 0.3, (120, 8)).astype(np.float32)
+    monkeypatch.setattr(relations, "GRID_C", (4.0,))
+    monkeypatch.setattr(relations, "GRID_GAMMA", (1e4, 0.2, 1e5))  # so narrow that nothing is near anything
+    assert relations._chosen(found, labels, relations.Options(mirror=False)) == (2.0, 0.25)
+    assert relations._chosen(found, labels, relations.Options(mirror=False, tune=True)) == (4.0, 0.2)
+
+
 def test_vectors_give_span_features(tmp_path: Path) -> None:
     write_relations(tmp_path / relations.TRAIN, RELATIONS[:1])
     (tmp_path / "vectors.txt").write_text("4 2\nstorm 1 0\ncaused 0 1\nthe 0 0\nflood 3 4\n", encoding="utf-8")

@@ -222,18 +222,19 @@ def evaluate_all(
     settings = replace(_settings(data, cache, parser, seed), split=forest, pmi=pmi, path=path)
     models = _several(model or [], vectors or [])
     results = run(models, settings, only or (), lambda text: typer.echo(text, err=True))
+    told = account(results, settings)
     if output is not None:
-        write_report(results, settings, output)
+        write_report(results, told, output)
     if details is not None:
         named = [replace(one, task=f"{name}: {one.task}") for name, done in results.items() for one in done.values()]
         write_details(named, details)
     if as_json:
-        typer.echo(json.dumps(account(results, settings), ensure_ascii=False))
+        typer.echo(json.dumps(told, ensure_ascii=False))
     else:
         from vecdcs.tasks.paper import tables
-        from vecdcs.tasks.report import difference_table, differences
+        from vecdcs.tasks.report import difference_table
 
-        gaps = difference_table(differences(results, seed))
+        gaps = difference_table(told["differences"])
         for table in [*tables(results), *([gaps] if gaps.rows else [])]:
             _print_table(table)
 

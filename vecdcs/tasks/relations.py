@@ -25,8 +25,9 @@ from vecdcs.text.conllu import Sentence
 TRAIN, TEST = "relations/SemEval2010_task8_TRAIN_FILE.TXT", "relations/SemEval2010_task8_TEST_FILE_FULL.TXT"
 FOLDS = 5
 PAPER_C, PAPER_GAMMA = 2.0, 0.25
-GRID_C, GRID_GAMMA = (0.5, 1.0, 2.0, 4.0, 8.0), (0.0625, 0.125, 0.25, 0.5, 1.0)
-SAMPLE = 2000  # items to choose the grid's best on
+GRID_C, GRID_GAMMA = (1.0, 2.0, 4.0, 8.0), (0.125, 0.18, 0.25, 0.35, 0.5, 0.7)
+SAMPLE = 4000  # items to choose the grid's best on
+AT_ONCE = 2000  # items composed at once
 
 Features = NDArray[np.float32]
 Floats = NDArray[np.float64]
@@ -121,8 +122,8 @@ def features(
         for row, (item, group) in enumerate(zip(items, sentences, strict=True))
         if (relation := _relation(item, group, ud)) is not None
     }
-    for start in range(0, len(relations), SAMPLE):
-        rows = list(relations)[start : start + SAMPLE]
+    for start in range(0, len(relations), AT_ONCE):
+        rows = list(relations)[start : start + AT_ONCE]
         for way in range(ways):
             made = relation_features(model, [relations[row][way] for row in rows])
             found[rows, :, way] = made.reshape(len(rows), 4, -1)

@@ -121,9 +121,8 @@ def commit() -> str:
     return found.stdout.strip()
 
 
-def write_report(results: Results, settings: Settings, folder: Path) -> None:
-    """results.json and README.md, each written aside and renamed."""
-    told = account(results, settings)
+def write_report(results: Results, told: Mapping[str, Any], folder: Path) -> None:
+    """results.json (what `account` tells) and README.md, each written aside and renamed."""
     folder.mkdir(parents=True, exist_ok=True)
     _put(folder / RESULTS, json.dumps(told, ensure_ascii=False, indent=1) + "\n")
     _put(folder / README, readme(results, told))

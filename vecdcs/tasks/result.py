@@ -7,6 +7,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 DRAWS = 1000
 Rows = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -53,12 +55,12 @@ class Result:
 
 def interval95(sample: Sample, seed: int, draws: int = DRAWS) -> tuple[float, float]:
     """The 95 % interval of a figure, by a bootstrap over items."""
-    return _quantiles([sample.figure(rows) for rows in _drawn(sample.size, seed, draws)])
+    return _quantiles(_drawn(sample, seed, draws))
 
 
 def difference(one: Sample, other: Sample, seed: int, draws: int = DRAWS) -> dict[str, Any]:
     """How much better `one` is than `other` on the same items: both measured on the same draws."""
-    gaps = [one.figure(rows) - other.figure(rows) for rows in _drawn(one.size, seed, draws)]
+    gaps = _drawn(one, seed, draws) - _drawn(other, seed, draws)
     gap = one.value - other.value
     return {"name": one.name, "difference": gap, "interval95": _quantiles(gaps), "draws": draws}
 
@@ -69,12 +71,14 @@ def against(one: Result, other: Result, seed: int) -> list[dict[str, Any]]:
     return [difference(sample, others[sample.name], seed) for sample in one.samples if sample.name in others]
 
 
-def _drawn(size: int, seed: int, draws: int) -> Iterator[Rows]:
+@lru_cache(maxsize=1024)
+def _drawn(sample: Sample, seed: int, draws: int) -> Floats:
+    """The figure on items drawn at random; kept, as an interval and every difference ask for the same."""
     rng = np.random.default_rng(seed)
-    return (rng.integers(0, size, size) for _ in range(draws))
+    return np.array([sample.figure(rng.integers(0, sample.size, sample.size)) for _ in range(draws)])
 
 
-def _quantiles(values: Sequence[float]) -> tuple[float, float]:
+def _quantiles(values: Floats) -> tuple[float, float]:
     low, high = np.quantile(values, [0.025, 0.975])
     return float(low), float(high)
 

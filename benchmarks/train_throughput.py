@@ -24,7 +24,7 @@ from vecdcs.learn.session import vocabulary_of
 from vecdcs.learn.trainer import Trainer
 
 WORDS, FIELDS = 50_000, 100
-EPOCHS = 8  # enough for the recipe's full micro-batches; training of a few hundred steps takes smaller ones
+EPOCHS = 32  # enough for the recipe's full micro-batches; training of fewer than 2,000 steps takes smaller ones
 ROUND = 2.0  # CPU seconds between two looks at the speed of sgemm
 
 

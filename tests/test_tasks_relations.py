@@ -225,6 +225,10 @@ def test_vectors_give_span_features(tmp_path: Path) -> None:
     half = np.sqrt(0.5)
     last = np.array([0.6, 1.8]) / np.hypot(0.6, 1.8)
     np.testing.assert_allclose(found, [1, 0, 0.6, 0.8, half, half, *last], atol=1e-6)
+    (tmp_path / "nodes.txt").write_text("storm/N 1 0\ncause/V 0 1\nflood/N 3 4\n", encoding="utf-8")
+    same = relations.features(read_vectors(tmp_path / "nodes.txt"), items, parsed([items[0].text], tmp_path / "cache"))
+    np.testing.assert_allclose(same[0][0], found, atol=1e-6)
+    assert same[1] == 0
 
 
 def node(token: int, word: str, parent: int = -1, label: str = "", parent_label: str = "") -> Node:

@@ -209,13 +209,20 @@ def _span_features(
         first, second = (sorted(tokens) for tokens in _tokens(item, group))
         if not first or not second:
             continue
-        words = [token.form for sentence in group for token in sentence.tokens]
+        words = _words(model, group)
         vectors = unit(model.query[model.vocabulary.word_ids(words)])
         (one, start), (other, end) = ((tokens[-1] - 1, tokens[0] - 1) for tokens in (first, second))
         spans = (vectors[start:end], vectors[one + 1 : other + 1])
         found[row] = [vectors[one], vectors[other], *(span.sum(0) for span in spans)]
         unknown[row] = _unknown(model, (words[one], words[other]))
     return unit(found).reshape(len(items), -1), unknown
+
+
+def _words(model: Model, sentences: Sequence[Sentence]) -> list[str]:
+    """The words of a text as vectors know them: as they are written, else as their nodes have them (`book/N`)."""
+    names = {node.token: node.word for tree in _trees(sentences, False) for node in tree}
+    forms = enumerate((token.form for sentence in sentences for token in sentence.tokens), 1)
+    return [form if model.knows(form) else names.get(at, form) for at, form in forms]
 
 
 def exchanged(found: Features) -> Features:

@@ -22,10 +22,10 @@ class Recipe:
     fall linearly to 0 if `linear`; rates and parameters shrink as 1/(1 + rate * decay * uses) of each parameter; caps
     bound a step's sum for one parameter (for a matrix times √d, the norm of an orthogonal one). A `clip` above 0
     normalises all factors, gives each parameter its own logit, and cuts what stands on either side of it to that
-    length. Matrices begin as (I + `spread` G)/2. If `orthogonal`, M^-1 = M^T exactly, else γ and κ weigh the two
-    regularisers. Paths from or to words whose share f of all is above `subsample` are kept with chance √(subsample/f);
-    0 keeps all. Walks end after `longest` edges. A step takes `batches` micro-batches of (at most) `paths` paths, all
-    on the same parameters.
+    length. Vectors begin with a length of about `start`, matrices as (I + `spread` G)/2. If `orthogonal`, M^-1 = M^T
+    exactly, else γ and κ weigh the two regularisers. Paths from or to words whose share f of all is above `subsample`
+    are kept with chance √(subsample/f); 0 keeps all. Walks end after `longest` edges. A step takes `batches`
+    micro-batches of (at most) `paths` paths, all on the same parameters.
     """
 
     name: str
@@ -46,6 +46,7 @@ class Recipe:
     matrix_cap: float
     linear: bool
     clip: float
+    start: float
     spread: float
     orthogonal: bool
     gamma: float
@@ -75,6 +76,7 @@ DEFAULT = Recipe(
     matrix_cap=0.05,
     linear=True,
     clip=0.0,
+    start=0.2,
     spread=0.1,
     orthogonal=True,
     gamma=0.0,
@@ -106,6 +108,7 @@ PAPER = Recipe(
     matrix_cap=0.05,
     linear=False,
     clip=2.0,
+    start=1.0,
     spread=1.0,
     orthogonal=False,
     gamma=1e-3,

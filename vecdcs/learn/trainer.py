@@ -77,9 +77,10 @@ class State:
 
 
 def initial_state(plan: Plan, vocabulary: Vocabulary) -> State:
-    """Vectors from a Gaussian of variance 1/d, matrices (I + spread G)/2 with G alike, inverses their transposes."""
+    """Vectors start G with G Gaussian of variance 1/d, matrices (I + spread G)/2, inverses their transposes."""
     words, fields, dim = len(vocabulary.words), len(vocabulary.fields), plan.dim
-    query, answer = (_gaussian(plan.seed, kind, (words, dim)) for kind in (QUERY, ANSWER))
+    start = np.float32(plan.recipe.start)
+    query, answer = (start * _gaussian(plan.seed, kind, (words, dim)) for kind in (QUERY, ANSWER))
     uses = update.Uses(
         np.zeros(words, np.int64),
         np.zeros(words, np.int64),

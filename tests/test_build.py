@@ -365,6 +365,12 @@ def test_broken_input_is_named(broken: Path, tmp_path: Path, name: str, message:
     assert str(caught.value).startswith(str(broken / name))
 
 
+def test_a_missing_file_begins_nothing(broken: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="No such file"):
+        build([broken / "a_good.conllu", tmp_path / "none.txt"], tmp_path / "forest", SMALL)
+    assert not (tmp_path / "forest").exists()
+
+
 def test_broken_input_is_skipped_and_counted(broken: Path, tmp_path: Path) -> None:
     forest = build([broken, tmp_path / "none.txt"], tmp_path / "forest", Options(shard_bytes=2000, skip_bad=True))
     assert forest.totals["skipped"] == 5

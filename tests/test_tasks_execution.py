@@ -149,6 +149,9 @@ def test_figures_of_all_rankers(model: Model, parts: Split) -> None:
         assert all(0 <= way["mrr"] <= 1 and 0 <= way["hits10"] <= 1 for way in row["by"].values())
         low, high = row["interval95"]
         assert low <= row["by"]["model"]["mrr"] <= high
+        for lead in row["leads"]:
+            gap = row["by"][lead["of"]]["mrr"] - row["by"][lead["over"]]["mrr"]
+            assert lead["difference"] == pytest.approx(gap)
         # What look-up knows is left out of the ranking, so it can only guess.
         assert row["by"]["lookup"]["mrr"] < 0.5
     assert execution.evaluate(model, parts, 30).figures == result.figures
@@ -197,6 +200,21 @@ def test_the_small_world_is_ranked_better_than_by_chance() -> None:
     assert result.figures["map"] > 2 * chance.figures["map"]
     assert {row["set"] for row in result.figures["sets"]} == {ONE, TWO, BOTH}
     assert all(0 <= row["map_unsaid"] <= 1 for row in result.figures["sets"])
+
+
+def test_counting_ranks_the_small_world_beside_the_model() -> None:
+    from vecdcs.corpus.forest import Forest
+
+    folder = world_folder()
+    model = random_model()
+    result = small_world.evaluate(model, folder / "world", forest=Forest.open(folder / "forest"))
+    alone = small_world.evaluate(model, folder / "world")
+    for row, same in zip(result.figures["sets"], alone.figures["sets"], strict=True):
+        assert {name: value for name, value in row.items() if name != "by"} == same
+        for rival in row["by"].values():
+            assert rival["map"] > row["map"]  # anything is better than random vectors
+            assert rival["behind"]["difference"] == pytest.approx(row["map"] - rival["map"])
+            assert rival["behind"]["interval95"][1] < 0
 
 
 def test_no_world_and_no_split_are_named(tmp_path: Path) -> None:

@@ -161,6 +161,9 @@ def execution(
     world: Annotated[Path | None, typer.Option("--world", help="A folder made by `vecdcs world`, instead.")] = None,
     model: ModelOption = None,
     vectors: VectorsOption = None,
+    pmi: Annotated[
+        Path | None, typer.Option("--pmi", help="With --world: a forest of its text, to compare with counting.")
+    ] = None,
     questions: Annotated[int, typer.Option(min=1, help="Questions of each kind.")] = 300,
     data: UnusedData = None,
     against: AgainstOption = None,
@@ -171,7 +174,7 @@ def execution(
     """Questions whose answers only hidden sentences support: how high a model that never saw them ranks these."""
     if (forest is None) == (world is None) and (forest or data is None):
         raise InputError("expected either --forest (from `vecdcs split`) or --world (from `vecdcs world`)")
-    settings = replace(_settings(data or Path(), seed=seed), split=forest, world=world, questions=questions)
+    settings = replace(_settings(data or Path(), seed=seed), split=forest, world=world, pmi=pmi, questions=questions)
     _run("execution", settings, _one(model, vectors), against, details, as_json)
 
 

@@ -17,10 +17,11 @@ from vecdcs.tasks.completion import blank_vectors
 from vecdcs.tasks.counts import PathCounts, contexts, count_paths
 from vecdcs.tasks.questions import COUNT, KINDS, UNSAID, Question, is_askable, questions, unsaid
 from vecdcs.tasks.ranking import expected_hits, expected_reciprocal
-from vecdcs.tasks.result import Clock, Result, Sample, interval95
+from vecdcs.tasks.result import Clock, Result, Sample, difference, interval95
 from vecdcs.tasks.vectors import PlainVocabulary
 
 RANKERS = ("frequency", "lookup", "pmi", "counts", "model", "calibrated", "hybrid")
+LEADERS, RIVALS = ("model", "calibrated", "hybrid"), ("pmi", "counts")  # whose lead is measured, and over whom
 AT_ONCE = 64
 HITS = 10
 HALF = 0.5  # of the model's log-odds beside those of counting, which know much of the same
@@ -146,9 +147,16 @@ def _figures(asked: Sequence[Question], ranks: Mapping[str, list[tuple[float, fl
         rows = [row for row, question in enumerate(asked) if question.kind == kind]
         by = {name: np.mean([found[row] for row in rows], axis=0) for name, found in ranks.items()}
         figures = {name: {"mrr": float(both[0]), "hits10": float(both[1])} for name, both in by.items()}
-        interval = interval95(_sample(asked, ranks["model"], kind), seed)
         answers = sum(len(asked[row].gold) for row in rows)
-        sets.append({"set": kind, "questions": len(rows), "answers": answers, "interval95": interval, "by": figures})
+        samples = {name: _sample(asked, found, kind) for name, found in ranks.items()}
+        leads = [
+            {"of": one, "over": other, **difference(samples[one], samples[other], seed)}
+            for one in LEADERS
+            for other in RIVALS
+        ]
+        interval = interval95(samples["model"], seed)
+        row = {"set": kind, "questions": len(rows), "answers": answers, "interval95": interval}
+        sets.append({**row, "by": figures, "leads": leads})
     main = [found[0] for question, found in zip(asked, ranks["model"], strict=True) if UNSAID not in question.kind]
     return {"mrr": float(np.mean(main)), "sets": sets}
 

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from vecdcs.corpus.forest import Forest
+from vecdcs.corpus.vocabulary import cut
 from vecdcs.dcs.notation import parse
 from vecdcs.dcs.tree import Tree
 from vecdcs.errors import InputError
 from vecdcs.model.model import Model, unit
 from vecdcs.tasks.completion import blank_vectors
+from vecdcs.tasks.counts import contexts, count_paths
 from vecdcs.tasks.ranking import average_precision
-from vecdcs.tasks.result import Clock, Result, Sample, interval95
+from vecdcs.tasks.result import Clock, Result, Sample, difference, interval95
 from vecdcs.world.world import World
 
 Floats = NDArray[np.float64]
@@ -30,41 +34,71 @@ class WorldQuestion(NamedTuple):
     stated: frozenset[str]
 
 
-def evaluate(model: Model, folder: Path, seed: int = 1) -> Result:
-    """Mean average precision of the true denotations of the small world, all of them and those no sentence states."""
+def evaluate(model: Model, folder: Path, seed: int = 1, forest: Forest | None = None) -> Result:
+    """Mean average precision of the true denotations of the small world, all of them and those no sentence states.
+
+    With a forest of its sentences also what counting gives, and how far the model is ahead of that.
+    """
     clock = Clock()
     asked, names = read_world(folder)
     with clock("rank"):
-        answers = unit(np.asarray(model.answer[model.vocabulary.word_ids(names)], np.float32))
-        scores = blank_vectors(model, [question.tree for question in asked]) @ answers.T
-        rows = [
-            (question.kind, *_precisions(question, dict(zip(names, row.tolist(), strict=True))))
-            for question, row in zip(asked, scores, strict=True)
-        ]
-    samples, sets = [], []
-    for kind in dict.fromkeys(question.kind for question in asked):
-        chosen = np.array([row[1:] for row in rows if row[0] == kind])
-        samples.append(_sample(kind, chosen[:, 0]))
-        unsaid = chosen[:, 1][~np.isnan(chosen[:, 1])]
-        figures = {"map": samples[-1].value, "map_unsaid": float(unsaid.mean()) if len(unsaid) else None}
-        sets.append({"set": kind, "questions": len(chosen), **figures, "interval95": interval95(samples[-1], seed)})
-    whole = _sample("all", np.array([row[1] for row in rows]))
+        scores = {"model": _by_model(model, asked, names)}
+        if forest is not None:
+            scores |= _by_counting(forest, asked, names)
+        found = {
+            name: np.array([_precisions(*pair, names) for pair in zip(asked, rows, strict=True)])
+            for name, rows in scores.items()
+        }
+    kinds = {kind: [row for row, one in enumerate(asked) if one.kind == kind] for kind in (one.kind for one in asked)}
+    sets = [_set(kind, {name: rows[chosen] for name, rows in found.items()}, seed) for kind, chosen in kinds.items()]
+    samples = [_sample(kind, found["model"][chosen]) for kind, chosen in kinds.items()]
+    whole = _sample("all", found["model"])
     protocol = "small world: all names ranked; average precision of all true answers, and of those no sentence states"
     oov = 1 - sum(map(model.knows, names)) / len(names)
     overall: dict[str, Any] = {"map": whole.value, "interval95": interval95(whole, seed), "oov": oov, "sets": sets}
     details = [
-        {"kind": question.kind, "tree": str(question.tree), "average_precision": f"{row[1]:.5f}"}
-        for question, row in zip(asked, rows, strict=True)
+        {"kind": question.kind, "tree": str(question.tree), "average_precision": f"{precision:.5f}"}
+        for question, precision in zip(asked, found["model"][:, 0], strict=True)
     ]
     return Result("execution", str(model.path), protocol, overall, (), clock.seconds, (*samples, whole), details)
 
 
-def _sample(name: str, values: Floats) -> Sample:
+def _by_model(model: Model, asked: Sequence[WorldQuestion], names: Sequence[str]) -> Floats:
+    answers = unit(np.asarray(model.answer[model.vocabulary.word_ids(names)], np.float32))
+    return np.asarray(blank_vectors(model, [question.tree for question in asked]) @ answers.T, np.float64)
+
+
+def _by_counting(forest: Forest, asked: Sequence[WorldQuestion], names: Sequence[str]) -> dict[str, Floats]:
+    vocabulary = cut(forest.word_weights(), forest.field_weights())
+    around = [contexts(question.tree) for question in asked]
+    counts = count_paths(forest, [context for some in around for context in some], vocabulary)
+    words = vocabulary.word_ids(names).astype(np.int64)
+    ways = {"pmi": counts.pmi, "counts": counts.likely}
+    return {name: np.array([way(some, words) for some in around]) for name, way in ways.items()}
+
+
+def _set(kind: str, found: dict[str, Floats], seed: int) -> dict[str, Any]:
+    """The figures of one kind of question: by the model, and by whatever else ranked it."""
+    own = _sample(kind, found["model"])
+    others = {name: _sample(kind, rows) for name, rows in found.items() if name != "model"}
+    by = {name: {**_maps(found[name]), "behind": difference(own, other, seed)} for name, other in others.items()}
+    row = {"set": kind, "questions": own.size, **_maps(found["model"]), "interval95": interval95(own, seed)}
+    return {**row, "by": by} if by else row
+
+
+def _maps(precisions: Floats) -> dict[str, float | None]:
+    unsaid = precisions[:, 1][~np.isnan(precisions[:, 1])]
+    return {"map": float(precisions[:, 0].mean()), "map_unsaid": float(unsaid.mean()) if len(unsaid) else None}
+
+
+def _sample(name: str, precisions: Floats) -> Sample:
+    values = precisions[:, 0]
     return Sample(name, len(values), lambda rows: float(values[rows].mean()))
 
 
-def _precisions(question: WorldQuestion, scores: dict[str, float]) -> tuple[float, float]:
+def _precisions(question: WorldQuestion, row: Floats, names: Sequence[str]) -> tuple[float, float]:
     """Average precision of all answers, and of the unsaid ones when the stated ones are left out."""
+    scores = dict(zip(names, row.tolist(), strict=True))
     unsaid = question.answers - question.stated
     left = {name: score for name, score in scores.items() if name not in question.stated}
     return average_precision(scores, question.answers), average_precision(left, unsaid) if unsaid else np.nan

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from vecdcs.corpus.forest import Forest
 from vecdcs.corpus.split import Split
 from vecdcs.model.model import Model
 from vecdcs.tasks import completion, execution, intrinsic, rated, relations, small_world
@@ -36,7 +37,8 @@ class Settings:
 
 def _execution(model: Model, settings: Settings) -> Result:
     if settings.world is not None:
-        return small_world.evaluate(model, settings.world, settings.seed)
+        counted = Forest.open(settings.pmi) if settings.pmi else None
+        return small_world.evaluate(model, settings.world, settings.seed, counted)
     if settings.split is None:
         return Result("execution", str(model.path), "", {}, ("a split forest (`vecdcs split`)",))
     return execution.evaluate(model, Split.open(settings.split), settings.questions, settings.seed)

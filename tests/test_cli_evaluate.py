@@ -205,6 +205,15 @@ def test_the_reproduction_goes_from_text_to_tables_and_on_where_it_stopped(data:
         assert named == ["vecDCS (paper's recipe)", "PMI"][:rows]
 
 
+def test_worlds_are_learned_and_compared_with_counting(tmp_path: Path) -> None:
+    numbers = ["--seeds", "4", "--dim", "6", "--epochs", "1", "--results", str(tmp_path / "world.json")]
+    command = [sys.executable, str(ROOT / "runs/world.py"), str(tmp_path), *numbers]
+    tables = [subprocess.run(command, check=True, capture_output=True, text=True).stdout for _ in range(2)]
+    assert tables[0] == tables[1] and tables[0].count("| 4 | ") == 3
+    (world,) = json.loads((tmp_path / "world.json").read_text(encoding="utf-8"))["worlds"]
+    assert [lead["name"] for lead in world["over_no_matrix"]] == [*(row["set"] for row in world["sets"]), "all"]
+
+
 def test_a_step_that_fails_stops_the_reproduction(tmp_path: Path) -> None:
     noted, failing = [str(ROOT / "runs/cost.py"), str(tmp_path / "log"), "fall"], [sys.executable, "-c", "exit(3)"]
     command = [sys.executable, *noted, *failing]

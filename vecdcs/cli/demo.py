@@ -34,7 +34,7 @@ QUESTIONS = (
 )
 PHRASES = (("fight war", "win battle"), ("fight war", "read book"))
 WORLD_QUESTIONS = ("drugs banned by Canada", "Who sells drugs banned by Canada?", "books written by a woman")
-DIM, EPOCHS = 50, 20
+RECIPE, DIM, EPOCHS = "dense", 100, 20
 ANSWERS, WORLD_ANSWERS = 5, 8
 
 
@@ -88,7 +88,7 @@ def learn(folder: Path) -> Asker:
     with build_progress(quiet=False) as watch:
         build([folder / "world" / "text.txt"], folder / "forest", Options(), watch=watch)
     with training_progress(quiet=False) as told:
-        chosen = plan(dim=DIM, epochs=EPOCHS)
+        chosen = plan(RECIPE, dim=DIM, epochs=EPOCHS)
         fit(Forest.open(folder / "forest"), folder / "model", chosen, Training(cores()), watch=told)
     return load(folder / "model")
 

@@ -21,7 +21,10 @@ def train(
         int | None, typer.Option(help="Noise chains a path is set against; by default as the recipe.")
     ] = None,
     variant: Annotated[str, typer.Option(help="full, no-matrix, no-inverse or ud (on a vecUD forest).")] = "full",
-    recipe: Annotated[str, typer.Option(help="default, or paper for the paper's own section 4.")] = "default",
+    recipe: Annotated[
+        str,
+        typer.Option(help="default; dense for few words of which much is said; paper for the paper's own section 4."),
+    ] = "default",
     seed: Annotated[int, typer.Option(help="The same seed gives the same bytes.")] = 1,
     workers: Annotated[
         int,

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from vecdcs.errors import InputError
 from vecdcs.model.compose import project, word_vectors
 from vecdcs.model.model import Model, unit
+from vecdcs.tasks.lemmas import as_known
 from vecdcs.tasks.spearman import distinct
 
 FOLDER = "phrase_similarity"
@@ -142,7 +143,7 @@ def compose(
     ud = bool(model.config.get("forest", {}).get("ud"))
     total = np.zeros((len(phrases), model.dim), np.float32)
     for term in terms:
-        vectors = word_vectors(model, [f"{phrase[term.column]}/{term.pos}" for phrase in phrases])
+        vectors = word_vectors(model, as_known(model, [f"{phrase[term.column]}/{term.pos}" for phrase in phrases]))
         if ud and model.has_matrices:
             for relation in term.relations:
                 vectors = vectors @ model.matrix(relation)

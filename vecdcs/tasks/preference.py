@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from vecdcs.errors import InputError
 from vecdcs.model.compose import project, word_vectors
 from vecdcs.model.model import Model, unit
+from vecdcs.tasks.lemmas import as_known
 
 FOLDER = "preference"
 
@@ -56,7 +57,8 @@ def _rows(path: Path) -> Iterator[tuple[str, str, float]]:
 def plausibilities(model: Model, role: Role, items: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
     """The mean of both questions: is the argument an answer to what the predicate asks for, and the other way round."""
     predicate, argument = (
-        [f"{item[side]}/{pos}" for item in items] for side, pos in ((0, role.predicate), (1, role.argument))
+        as_known(model, [f"{item[side]}/{pos}" for item in items])
+        for side, pos in ((0, role.predicate), (1, role.argument))
     )
     asked = _through(model, word_vectors(model, argument), role.fields, role.relations)
     back = tuple(reversed(role.fields))

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from vecdcs.model.model import Model
 from vecdcs.tasks import phrase_similarity, preference
+from vecdcs.tasks.lemmas import as_known
 from vecdcs.tasks.phrase_similarity import LAYOUTS
 from vecdcs.tasks.preference import ROLES
 from vecdcs.tasks.result import Clock, Result, Sample, interval95
@@ -40,7 +41,7 @@ def phrases(model: Model, data: Path, seed: int = 1, plain_sum: bool = False) ->
         if ratings is None or not ratings.pairs:
             return None
         scores = phrase_similarity.similarities(model, layout, ratings.pairs, plain_sum and name == "SVO")
-        known = [model.knows(word) for word in phrase_similarity.words(layout, ratings.pairs)]
+        known = [model.knows(word) for word in as_known(model, sorted(phrase_similarity.words(layout, ratings.pairs)))]
         return Rated(ratings.pairs, scores, ratings.pair, ratings.rating, 1 - float(np.mean(known)))
 
     def figures(found: Rated) -> dict[str, Any]:
@@ -63,7 +64,8 @@ def preferences(model: Model, data: Path, seed: int = 1) -> Result:
         if not path.is_file():
             return None
         items, ratings = preference.read(path)
-        known = [model.knows(f"{p}/{role.predicate}") and model.knows(f"{a}/{role.argument}") for p, a in items]
+        sides = [as_known(model, [f"{item[at]}/{pos}" for item in items]) for at, pos in enumerate(role[:2])]
+        known = [all(map(model.knows, pair)) for pair in zip(*sides, strict=True)]
         scores = preference.plausibilities(model, role, items)
         return Rated(items, scores, np.arange(len(items)), ratings, 1 - float(np.mean(known)))
 

@@ -150,9 +150,10 @@ def _mended(token: Token) -> Token:
     if token.lemma != "_":
         return token
     tag = token.xpos if token.xpos != "_" else LEMMA_TAGS.get(token.upos, "_")
-    return token._replace(lemma=_lemmatizer()(token.form, tag))
+    return token._replace(lemma=lemmatizer()(token.form, tag))
 
 
 @cache
-def _lemmatizer() -> Lemmatizer:
+def lemmatizer() -> Lemmatizer:
+    """The lemmatiser in the box."""
     return Lemmatizer(read_lemmas(ENGLISH / "lemmas.tsv"))

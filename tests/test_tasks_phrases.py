@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from made_models import random_model
 from scipy.stats import spearmanr
 
 from vecdcs.corpus.vocabulary import cut
@@ -13,6 +14,7 @@ from vecdcs.errors import InputError
 from vecdcs.learn.trainer import orthogonal
 from vecdcs.model.model import Model
 from vecdcs.tasks import phrase_similarity, preference, rated
+from vecdcs.tasks.lemmas import as_known
 from vecdcs.tasks.result import interval95
 from vecdcs.tasks.spearman import corrected, distinct, three_ways, uncorrected
 
@@ -75,6 +77,12 @@ def test_phrases_are_composed_by_equation_4() -> None:
     np.testing.assert_allclose(found, made.query_vector("eat/V") + (subject + thing) / 2, atol=1e-6)
     plain = phrase_similarity.compose(made, [("man", "eat", "fish")], terms, plain_sum=True)[0]
     np.testing.assert_allclose(plain, made.query_vector("eat/V") + subject + thing, atol=1e-6)
+
+
+def test_a_word_that_is_not_known_is_taken_by_its_lemma() -> None:
+    model = random_model(words=("good/J", "old/J", "older/J", "man/N", "sell/V"))
+    given = ["better/J", "oldest/J", "older/J", "men/N", "sold/V", "sells/N", "unheard/J"]
+    assert as_known(model, given) == ["good/J", "old/J", "older/J", "man/N", "sell/V", "sells/N", "unheard/J"]
 
 
 def test_ratings_are_read_and_scored(tmp_path: Path) -> None:

@@ -95,6 +95,16 @@ def test_questions_in_words_become_trees() -> None:
     assert [str(understand([text])[0].tree) for text in texts] == trees
 
 
+def test_a_blank_is_the_subject_of_a_relative_clause_that_ends_in_a_preposition() -> None:
+    texts = ["the report _ gives an account of", "the city _ lives in", "The drug _ is banned.", "_ lives in"]
+    assert [str(found.tree) for found in understand(texts)] == [
+        "report/N & of:(give/V & SUBJ:_ & COMP:account/N)",
+        "city/N & in:(live/V & SUBJ:_)",
+        "ban/V & COMP:(drug/N & _)",
+        "live/V & SUBJ:_",
+    ]
+
+
 def test_texts_of_several_sentences_are_dealt_to_their_questions() -> None:
     texts = ["John sleeps. Who sells drugs?", "banned drugs"]
     first, second = understand(texts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 # A word with its part of speech, or a mark that joins words: what no plain text has.
 NOTATION = re.compile(rf"[^\s/]/(?:[{''.join(PARTS_OF_SPEECH)}])(?=[\s&|~(){{}},:.\"]|$)|&|\{{|\}}|~")
 BLANK_WORD = re.compile(r"(?<!\w)_(?!\w)")
+PRONOUN = "he"
 _LOCK = Lock()
 
 
@@ -50,8 +51,32 @@ def is_notation(text: str) -> bool:
 def understand(texts: Sequence[str], parser: str = "english") -> list[Understood]:
     """The trees of questions, phrases, statements and notation."""
     plain = [text for text in texts if not is_notation(text)]
-    parsed = iter(_parsed(plain, parser))
+    parsed = iter(_relatives(plain, _parsed(plain, parser), parser))
     return [Understood(text, parse(text)) if is_notation(text) else _chosen(text, next(parsed)) for text in texts]
+
+
+def _relatives(texts: Sequence[str], parsed: list[list[Sentence]], parser: str) -> list[list[Sentence]]:
+    """The same, but where a blank is the subject of a bare relative clause that ends in a preposition, as in "the
+    report _ gives an account of", parsed with a pronoun in its place: a blank after a noun is taken for its name."""
+    places = [at for at, sentences in enumerate(parsed) if _is_relative(sentences)]
+    again = _parsed([BLANK_WORD.sub(PRONOUN, texts[at], count=1) for at in places], parser)
+    for at, sentences in zip(places, again, strict=True):
+        blank = next(token.id for token in parsed[at][0].tokens if token.form == BLANK)
+        parsed[at] = [_blanked(sentences[0], blank), *sentences[1:]] if sentences else parsed[at]
+    return parsed
+
+
+def _is_relative(sentences: Sequence[Sentence]) -> bool:
+    """Whether a text is a noun, a blank and more, and ends in a preposition that introduces nothing."""
+    tokens = [token for token in sentences[0].tokens if token.upos != "PUNCT"] if len(sentences) == 1 else []
+    at = next((place for place, token in enumerate(tokens) if token.form == BLANK), 0)
+    return 0 < at < len(tokens) - 2 and tokens[at - 1].upos in ("NOUN", "PROPN") and tokens[-1].upos == "ADP"
+
+
+def _blanked(sentence: Sentence, place: int) -> Sentence:
+    """The sentence with a blank for one of its words."""
+    tokens = [token._replace(form=BLANK, lemma=BLANK) if token.id == place else token for token in sentence.tokens]
+    return replace(sentence, tokens=tokens)
 
 
 def _chosen(text: str, sentences: Sequence[Sentence]) -> Understood:

@@ -58,16 +58,23 @@ forest() { # name, source, options …
         step "split $name" vecdcs split "$OUT/forests/$name" -o "$OUT/forests/$name-split"
 }
 
-# 3. Models; a finished one is left alone, a begun one goes on.
+# 3. Models; a finished one is left alone, a begun one goes on. Two numbers that make scores probabilities are then
+# fitted on the hidden part.
 model() { # kind, variant, dimension, passes
-    [ -e "$OUT/models/$1-$2/manifest.json" ] && [ ! -e "$OUT/models/$1-$2.training" ] && return
+    made=$OUT/models/$1-$2
     learned=$OUT/forests/$1-split/train
     case $2 in
         ud) learned=$OUT/forests/$1-ud-split/train how="--variant ud" ;;
         paper) how="--recipe paper" ;;
         *) how="--variant $2" ;;
     esac
-    step "train $1-$2" vecdcs train "$learned" -o "$OUT/models/$1-$2" --dim "$3" --epochs "$4" $how
+    [ -e "$made/manifest.json" ] && [ ! -e "$made.training" ] ||
+        step "train $1-$2" vecdcs train "$learned" -o "$made" --dim "$3" --epochs "$4" $how
+    case $1-$2 in
+        *-ud | novels-*) return ;; # asked nothing
+    esac
+    [ -e "$made/calibration.json" ] ||
+        step "calibrate $1-$2" vecdcs calibrate "$made" --corpus "$OUT/forests/$1-split/hidden"
 }
 
 # 4. Tables. Skip-gram by gensim (pip install 'vecdcs[baselines]') and a vectors file are rows of their own.

@@ -195,7 +195,7 @@ def test_the_reproduction_goes_from_text_to_tables_and_on_where_it_stopped(data:
     costs = [json.loads(line) for line in (tmp_path / "out/costs.jsonl").read_text(encoding="utf-8").splitlines()]
     steps = [cost["step"] for cost in costs if "skip-gram" not in cost["step"]]
     built = [f"{what} {kind}" for kind in ("general", "novels") for what in ("build", "split")]
-    trained = ["train general-paper", "train novels-paper"]
+    trained = ["train general-paper", "calibrate general-paper", "train novels-paper"]
     assert steps == [*built, *trained, *2 * ["tables of general"], "tables of novels"]
     assert all(cost["cpu_seconds"] > 0 and cost["megabytes"] > 10 for cost in costs)
     assert "cut off" not in (tmp_path / "out/text/general/one.txt").read_text(encoding="utf-8")

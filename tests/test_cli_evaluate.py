@@ -165,6 +165,16 @@ def test_missing_data_is_reported_not_fatal(models: Path, tmp_path: Path) -> Non
         run("evaluate", "all", "--data", tmp_path, "-m", models / "full", "-m", models / "full")
 
 
+def test_results_name_a_refused_model_not_its_folder(models: Path, tmp_path: Path) -> None:
+    write_conllu(tmp_path / "text.conllu", 200)
+    build([tmp_path / "text.conllu"], tmp_path / "forest")
+    run("split", tmp_path / "forest", "-o", tmp_path / "split")
+    arguments = ("--data", tmp_path, "-m", models / "full", "--forest", tmp_path / "split", "--task", "execution")
+    found = run("evaluate", "all", *arguments, "-o", tmp_path / "out", "--json")
+    assert "learned from another forest" in json.loads(found)["models"]["vecDCS"]["execution"]["missing"][0]
+    assert str(models) not in (tmp_path / "out/results.json").read_text(encoding="utf-8")
+
+
 def test_a_malformed_file_names_the_line(models: Path, tmp_path: Path) -> None:
     (tmp_path / "preference").mkdir()
     (tmp_path / "preference/amod_annotation.txt").write_text("book\told\t8\nbroken\n", encoding="utf-8")

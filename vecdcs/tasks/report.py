@@ -43,12 +43,17 @@ def run(
     return done
 
 
+def _reason(error: VecdcsError) -> str:
+    """Why a task cannot be done; the folder of a model that is refused is left out, as it has a name here."""
+    return error.message if isinstance(error, InputError) and error.line is None else str(error)
+
+
 def _told(name: str, task: str, evaluate: Callable[[], Result], tell: Callable[[str], None]) -> Result:
     """A result, or why there is none."""
     try:
         result = evaluate()
     except VecdcsError as error:
-        result = Result(task, name, "", {}, (str(error),))
+        result = Result(task, name, "", {}, (_reason(error),))
     missing = f"; missing: {', '.join(result.missing)}" if result.missing else ""
     tell(f"{name}: {task}, {sum(result.seconds.values()):.0f} CPU s{missing}")
     return result

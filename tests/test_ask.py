@@ -95,11 +95,11 @@ def test_questions_in_words_become_trees() -> None:
     assert [str(understand([text])[0].tree) for text in texts] == trees
 
 
-def test_a_blank_is_the_subject_of_a_relative_clause_that_ends_in_a_preposition() -> None:
-    texts = ["the report _ gives an account of", "the city _ lives in", "The drug _ is banned.", "_ lives in"]
+def test_blanks_and_names_are_subjects_of_relative_clauses_that_end_in_a_preposition() -> None:
+    texts = ["the report _ gives an account of", "the house Mary lives in", "The drug _ is banned.", "_ lives in"]
     assert [str(found.tree) for found in understand(texts)] == [
         "report/N & of:(give/V & SUBJ:_ & COMP:account/N)",
-        "city/N & in:(live/V & SUBJ:_)",
+        "house/N & in:(live/V & SUBJ:mary/N)",
         "ban/V & COMP:(drug/N & _)",
         "live/V & SUBJ:_",
     ]

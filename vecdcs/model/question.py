@@ -14,7 +14,7 @@ from vecdcs.dcs.convert import Node, convert, sentence_trees
 from vecdcs.dcs.notation import parse
 from vecdcs.dcs.tree import BLANK, Tree
 from vecdcs.errors import InputError
-from vecdcs.text.conllu import Sentence
+from vecdcs.text.conllu import Sentence, Token
 
 if TYPE_CHECKING:
     from vecdcs.text.parser import Parser
@@ -56,26 +56,37 @@ def understand(texts: Sequence[str], parser: str = "english") -> list[Understood
 
 
 def _relatives(texts: Sequence[str], parsed: list[list[Sentence]], parser: str) -> list[list[Sentence]]:
-    """The same, but where a blank is the subject of a bare relative clause that ends in a preposition, as in "the
-    report _ gives an account of", parsed with a pronoun in its place: a blank after a noun is taken for its name."""
-    places = [at for at, sentences in enumerate(parsed) if _is_relative(sentences)]
-    again = _parsed([BLANK_WORD.sub(PRONOUN, texts[at], count=1) for at in places], parser)
-    for at, sentences in zip(places, again, strict=True):
-        blank = next(token.id for token in parsed[at][0].tokens if token.form == BLANK)
-        parsed[at] = [_blanked(sentences[0], blank), *sentences[1:]] if sentences else parsed[at]
+    """The same, but where a blank or a name is the subject of a bare relative clause that ends in a preposition, as in
+    "the report _ gives an account of", parsed with a pronoun in its place: after a noun it is taken for its name."""
+    subjects = {at: subject for at, sentences in enumerate(parsed) if (subject := _subject(sentences))}
+    again = _parsed([_with_pronoun(texts[at], subject.form) for at, subject in subjects.items()], parser)
+    for (at, subject), sentences in zip(subjects.items(), again, strict=True):
+        if len(sentences) == 1 and len(sentences[0].tokens) == len(parsed[at][0].tokens):
+            parsed[at] = [_restored(sentences[0], subject)]
     return parsed
 
 
-def _is_relative(sentences: Sequence[Sentence]) -> bool:
-    """Whether a text is a noun, a blank and more, and ends in a preposition that introduces nothing."""
+def _subject(sentences: Sequence[Sentence]) -> Token | None:
+    """The blank or name between a noun and a verb, if the text ends in a preposition that introduces nothing."""
     tokens = [token for token in sentences[0].tokens if token.upos != "PUNCT"] if len(sentences) == 1 else []
-    at = next((place for place, token in enumerate(tokens) if token.form == BLANK), 0)
-    return 0 < at < len(tokens) - 2 and tokens[at - 1].upos in ("NOUN", "PROPN") and tokens[-1].upos == "ADP"
+    if not tokens or tokens[-1].upos != "ADP":
+        return None
+    for before, token, after in zip(tokens, tokens[1:], tokens[2:], strict=False):
+        subject = token.form == BLANK or token.upos == "PROPN"
+        if subject and before.upos == "NOUN" and after.upos in ("VERB", "AUX"):
+            return token
+    return None
 
 
-def _blanked(sentence: Sentence, place: int) -> Sentence:
-    """The sentence with a blank for one of its words."""
-    tokens = [token._replace(form=BLANK, lemma=BLANK) if token.id == place else token for token in sentence.tokens]
+def _with_pronoun(text: str, subject: str) -> str:
+    return re.sub(rf"(?<!\w){re.escape(subject)}(?!\w)", PRONOUN, text, count=1)
+
+
+def _restored(sentence: Sentence, subject: Token) -> Sentence:
+    """The sentence with its pronoun turned back into the word it stood for."""
+    at = subject.id - 1
+    found = sentence.tokens[at]
+    tokens = [*sentence.tokens[:at], subject._replace(head=found.head, deprel=found.deprel), *sentence.tokens[at + 1 :]]
     return replace(sentence, tokens=tokens)
 
 

@@ -97,11 +97,13 @@ def test_questions_in_words_become_trees() -> None:
 
 def test_blanks_and_names_are_subjects_of_relative_clauses_that_end_in_a_preposition() -> None:
     texts = ["the report _ gives an account of", "the house Mary lives in", "The drug _ is banned.", "_ lives in"]
+    texts += ["the company that John works for"]
     assert [str(found.tree) for found in understand(texts)] == [
         "report/N & of:(give/V & SUBJ:_ & COMP:account/N)",
         "house/N & in:(live/V & SUBJ:mary/N)",
         "ban/V & COMP:(drug/N & _)",
         "live/V & SUBJ:_",
+        "company/N & for:(work/V & SUBJ:john/N)",
     ]
 
 

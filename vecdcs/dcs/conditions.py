@@ -83,12 +83,12 @@ CONDITIONS: dict[str, tuple[str, Condition]] = {
     "copular": ("x has a copula and is no verb, no wh-word", lambda x, p: x.wh is None and x.pos != "V" and x.cop),
     "wh subject": ("x has a wh-word as subject", lambda x, p: x.wh is not None and x.wh.rel == "nsubj"),
     "wh object": (
-        "x has a wh-word as object or passive subject",
-        lambda x, p: x.wh is not None and x.wh.rel in ("obj", "nsubj:pass"),
+        "x has a wh-word without preposition as object or passive subject",
+        lambda x, p: x.wh is not None and x.wh.rel in ("obj", "nsubj:pass") and not x.wh.case,
     ),
     "wh preposition": (
         "x has a wh-word with a preposition, not *whose*",
-        lambda x, p: x.wh is not None and x.wh.rel in ("nmod", "obl") and bool(x.wh.case) and not x.wh.whose,
+        lambda x, p: x.wh is not None and x.wh.rel in ("nmod", "obl", "obj") and bool(x.wh.case) and not x.wh.whose,
     ),
     "passive goes on": (
         "p is passive, x a past participle without subject or auxiliary",

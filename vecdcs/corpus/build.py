@@ -75,20 +75,11 @@ def build(
     """Build a forest, or go on with one begun by the same command; `watch` sees the progress after every shard."""
     bad = Bad(options.skip_bad)
     files = find_sources(sources, bad)
-    if not options.skip_bad:
-        _check_there(files)
     progress = progress or Progress()
     progress.total = sum(map(size_on_disk, files))
     with _writing(Path(folder)) as target:
         _build(files, target, options, engine, watch, progress, bad)
     return Forest.open(folder)
-
-
-def _check_there(files: Sequence[str]) -> None:
-    """A file that is not there stops a build before it begins, so that the right command need not undo it."""
-    for file in files:
-        if file != "-" and not Path(file).exists():
-            raise InputError("cannot be read: No such file or directory", file)
 
 
 @contextmanager

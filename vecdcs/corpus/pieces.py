@@ -72,7 +72,12 @@ def find_sources(paths: Iterable[str | Path], bad: Bad) -> list[str]:
     """The files named, and those in the folders named (by ending, in the order of their names)."""
     sources: list[str] = []
     for path in map(str, paths):
-        sources.extend(_in_folder(path, bad) if path != "-" and Path(path).is_dir() else [path])
+        if path == "-" or Path(path).is_file():
+            sources.append(path)
+        elif Path(path).is_dir():
+            sources.extend(_in_folder(path, bad))
+        else:
+            bad.report(InputError("cannot be read: No such file or directory", path))
     if not sources and not bad.errors:
         raise InputError(f"no input: expected files, or folders with files ending in {', '.join(ENDINGS)}")
     return sources

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,11 @@ def project(model: Model, vectors: Vectors, fields: Sequence[str]) -> Vectors:
 def word_vectors(model: Model, words: Sequence[str]) -> Vectors:
     """Query vectors of words, of length 1."""
     return unit(model.query[model.vocabulary.word_ids(words)])
+
+
+def answer_vectors(model: Model, words: Iterable[str]) -> Vectors:
+    """Answer vectors of words, of length 1."""
+    return unit(np.asarray(model.answer[model.vocabulary.word_ids(words)], np.float32))
 
 
 def tree_vectors(model: Model, trees: FlatTrees) -> Vectors:

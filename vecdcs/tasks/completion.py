@@ -17,6 +17,7 @@ from vecdcs.corpus.vocabulary import Vocabulary, cut
 from vecdcs.dcs.convert import Node, convert, convert_ud
 from vecdcs.dcs.tree import BLANK, Tree
 from vecdcs.errors import InputError
+from vecdcs.model.compose import answer_vectors
 from vecdcs.model.model import MANIFEST, Model, unit
 from vecdcs.model.query import compose, hung, lay_flat, node_vectors
 from vecdcs.tasks.counts import contexts, count_paths
@@ -165,7 +166,8 @@ def _result(
     """The figures of a table of scores, a row for each question of `right`."""
     numbers, gold, given = np.array(list(right)), np.array(list(right.values())), table.argmax(1)
     parts = {"development": numbers <= DEVELOPMENT, "test": numbers > DEVELOPMENT, "all": numbers > 0}
-    samples = tuple(_sample(part, (gold == given)[rows]) for part, rows in parts.items() if rows.any())
+    correct = (gold == given).astype(np.float64)
+    samples = tuple(Sample.mean(part, correct[rows]) for part, rows in parts.items() if rows.any())
     sets = [
         {"set": one.name, "questions": one.size, "accuracy": one.value, "interval95": interval95(one, seed)}
         for one in samples
@@ -178,10 +180,6 @@ def _result(
     missing = tuple(f"questions of the {part} part" for part, rows in parts.items() if not rows.any())
     seconds = clock.seconds
     return Result("completion", chooser.name, PROTOCOL + chooser.how, whole, missing, seconds, samples, details)
-
-
-def _sample(part: str, correct: NDArray[np.bool_]) -> Sample:
-    return Sample(part, len(correct), lambda rows: float(correct[rows].mean()))
 
 
 def fill(candidate: Candidate, sentences: Sequence[Sentence], ud: bool = False) -> Filled | None:
@@ -207,7 +205,7 @@ def blank_vectors(model: Model, trees: Sequence[Tree]) -> NDArray[np.float32]:
 
 def model_scores(model: Model, filled: Sequence[Filled]) -> NDArray[np.float64]:
     """Surrounding vector . answer vector."""
-    answers = unit(np.asarray(model.answer[model.vocabulary.word_ids(one.word for one in filled)], np.float32))
+    answers = answer_vectors(model, (one.word for one in filled))
     asked = blank_vectors(model, [one.tree for one in filled])
     return np.asarray(np.einsum("ij,ij->i", asked, answers, dtype=np.float64))
 

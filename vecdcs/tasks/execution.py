@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from vecdcs.corpus.split import Split
 from vecdcs.corpus.vocabulary import Vocabulary, cut
 from vecdcs.errors import InputError
-from vecdcs.model.model import Model, unit
+from vecdcs.model.compose import answer_vectors
+from vecdcs.model.model import Model
 from vecdcs.model.search import calibration_of
 from vecdcs.tasks.completion import blank_vectors
 from vecdcs.tasks.counts import PathCounts, contexts, count_paths
@@ -78,7 +79,7 @@ def _check_trained(model: Model, split: Split) -> None:
 def rankers(model: Model, counts: PathCounts) -> dict[str, Ranker]:
     """Ways to score all words of the vocabulary as answers."""
     words = counts.vocabulary
-    answers = unit(np.asarray(model.answer[model.vocabulary.word_ids(words.words)], np.float32))
+    answers = answer_vectors(model, words.words)
 
     def by_frequency(asked: Sequence[Question]) -> Floats:
         return np.tile(words.word_weights, (len(asked), 1))
@@ -137,8 +138,8 @@ def _kinds(asked: Sequence[Question]) -> list[str]:
 
 
 def _sample(asked: Sequence[Question], ranks: Sequence[tuple[float, float]], kind: str) -> Sample:
-    values = np.array([found[0] for question, found in zip(asked, ranks, strict=True) if question.kind == kind])
-    return Sample(kind, len(values), lambda rows: float(values[rows].mean()))
+    of_kind = [found[0] for question, found in zip(asked, ranks, strict=True) if question.kind == kind]
+    return Sample.mean(kind, np.array(of_kind))
 
 
 def _figures(asked: Sequence[Question], ranks: Mapping[str, list[tuple[float, float]]], seed: int) -> dict[str, Any]:

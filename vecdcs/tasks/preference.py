@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vecdcs.errors import InputError
-from vecdcs.model.compose import project, word_vectors
-from vecdcs.model.model import Model, unit
+from vecdcs.model.compose import answer_vectors, project, word_vectors
+from vecdcs.model.model import Model
 from vecdcs.tasks.lemmas import as_known
 
 FOLDER = "preference"
@@ -67,8 +67,7 @@ def plausibilities(model: Model, role: Role, items: Sequence[tuple[str, str]]) -
     )
     scores = np.zeros(len(items))
     for query, answers in ((asked, predicate), (answered, argument)):
-        answer = unit(model.answer[model.vocabulary.word_ids(answers)])
-        scores += np.einsum("ij,ij->i", query, answer) / 2
+        scores += np.einsum("ij,ij->i", query, answer_vectors(model, answers)) / 2
     return scores
 
 

@@ -28,6 +28,11 @@ class Sample:
     size: int
     figure: Callable[[Rows], float] = field(repr=False)
 
+    @classmethod
+    def mean(cls, name: str, values: Floats) -> Sample:
+        """The mean of a value for each item."""
+        return cls(name, len(values), lambda rows: float(values[rows].mean()))
+
     @property
     def value(self) -> float:
         return self.figure(np.arange(self.size))

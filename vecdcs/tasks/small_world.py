@@ -15,7 +15,8 @@ from vecdcs.corpus.vocabulary import cut
 from vecdcs.dcs.notation import parse
 from vecdcs.dcs.tree import Tree
 from vecdcs.errors import InputError
-from vecdcs.model.model import Model, unit
+from vecdcs.model.compose import answer_vectors
+from vecdcs.model.model import Model
 from vecdcs.tasks.completion import blank_vectors
 from vecdcs.tasks.counts import contexts, count_paths
 from vecdcs.tasks.ranking import average_precision
@@ -42,7 +43,9 @@ def evaluate(model: Model, folder: Path, seed: int = 1, forest: Forest | None = 
     clock = Clock()
     asked, names = read_world(folder)
     with clock("rank"):
-        scores = {"model": _by_model(model, asked, names)}
+        answers = answer_vectors(model, names)
+        by_model = blank_vectors(model, [question.tree for question in asked]) @ answers.T
+        scores = {"model": np.asarray(by_model, np.float64)}
         if forest is not None:
             scores |= _by_counting(forest, asked, names)
         found = {
@@ -51,8 +54,8 @@ def evaluate(model: Model, folder: Path, seed: int = 1, forest: Forest | None = 
         }
     kinds = {kind: [row for row, one in enumerate(asked) if one.kind == kind] for kind in (one.kind for one in asked)}
     sets = [_set(kind, {name: rows[chosen] for name, rows in found.items()}, seed) for kind, chosen in kinds.items()]
-    samples = [_sample(kind, found["model"][chosen]) for kind, chosen in kinds.items()]
-    whole = _sample("all", found["model"])
+    samples = [Sample.mean(kind, found["model"][chosen, 0]) for kind, chosen in kinds.items()]
+    whole = Sample.mean("all", found["model"][:, 0])
     protocol = "small world: all names ranked; average precision of all true answers, and of those no sentence states"
     oov = 1 - sum(map(model.knows, names)) / len(names)
     overall: dict[str, Any] = {"map": whole.value, "interval95": interval95(whole, seed), "oov": oov, "sets": sets}
@@ -61,11 +64,6 @@ def evaluate(model: Model, folder: Path, seed: int = 1, forest: Forest | None = 
         for question, precision in zip(asked, found["model"][:, 0], strict=True)
     ]
     return Result("execution", str(model.path), protocol, overall, (), clock.seconds, (*samples, whole), details)
-
-
-def _by_model(model: Model, asked: Sequence[WorldQuestion], names: Sequence[str]) -> Floats:
-    answers = unit(np.asarray(model.answer[model.vocabulary.word_ids(names)], np.float32))
-    return np.asarray(blank_vectors(model, [question.tree for question in asked]) @ answers.T, np.float64)
 
 
 def _by_counting(forest: Forest, asked: Sequence[WorldQuestion], names: Sequence[str]) -> dict[str, Floats]:
@@ -79,8 +77,8 @@ def _by_counting(forest: Forest, asked: Sequence[WorldQuestion], names: Sequence
 
 def _set(kind: str, found: dict[str, Floats], seed: int) -> dict[str, Any]:
     """The figures of one kind of question: by the model, and by whatever else ranked it."""
-    own = _sample(kind, found["model"])
-    others = {name: _sample(kind, rows) for name, rows in found.items() if name != "model"}
+    own = Sample.mean(kind, found["model"][:, 0])
+    others = {name: Sample.mean(kind, rows[:, 0]) for name, rows in found.items() if name != "model"}
     by = {name: {**_maps(found[name]), "behind": difference(own, other, seed)} for name, other in others.items()}
     row = {"set": kind, "questions": own.size, **_maps(found["model"]), "interval95": interval95(own, seed)}
     return {**row, "by": by} if by else row
@@ -89,11 +87,6 @@ def _set(kind: str, found: dict[str, Floats], seed: int) -> dict[str, Any]:
 def _maps(precisions: Floats) -> dict[str, float | None]:
     unsaid = precisions[:, 1][~np.isnan(precisions[:, 1])]
     return {"map": float(precisions[:, 0].mean()), "map_unsaid": float(unsaid.mean()) if len(unsaid) else None}
-
-
-def _sample(name: str, precisions: Floats) -> Sample:
-    values = precisions[:, 0]
-    return Sample(name, len(values), lambda rows: float(values[rows].mean()))
 
 
 def _precisions(question: WorldQuestion, row: Floats, names: Sequence[str]) -> tuple[float, float]:

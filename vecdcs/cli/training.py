@@ -80,14 +80,17 @@ def _lines() -> Watch:
 
 
 class Pace:
-    """Speed and a smoothed loss, of this run alone."""
+    """Speed and a smoothed loss, of this run alone; the first step compiles the kernels, so speed is of later ones."""
 
     def __init__(self) -> None:
-        self.start, self.paths, self.loss = monotonic(), 0, 0.0
+        self.start, self.paths, self.loss = 0.0, 0, 0.0
 
     def describe(self, report: Report, total: float) -> str:
         """One line: loss, speed, learning rate, time left."""
-        self.loss = report.loss if self.paths == 0 else 0.98 * self.loss + 0.02 * report.loss
+        if not self.start:
+            self.start, self.loss = monotonic(), report.loss
+            return f"loss {self.loss:.4f}, rate {report.rate:.5f}"
+        self.loss = 0.98 * self.loss + 0.02 * report.loss
         self.paths += report.paths
         speed = self.paths / max(monotonic() - self.start, 1e-9)
         left = int(max(total - report.position.paths, 0) / speed)

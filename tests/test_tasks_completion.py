@@ -106,6 +106,11 @@ def test_the_highest_score_wins_and_the_first_of_equals(tmp_path: Path) -> None:
     assert [row["given"] for row in tied.details] == ["a", "a"]
 
 
+def test_scores_that_differ_by_rounding_alone_are_equal() -> None:
+    table = np.array([[0.1, 0.3, 0.3 + 1e-9], [0.2, 0.2001, 0.1]])
+    assert completion.first_best(table).tolist() == [1, 1]
+
+
 def test_unknown_words_may_come_last(tmp_path: Path) -> None:
     write_completion(tmp_path / "completion")
     model = random_model(words=("cow/N", "book/N", "sell/V", "read/V"), matrices=False)

@@ -31,6 +31,7 @@ LETTERS = "abcde"
 DEVELOPMENT = 520  # questions 1-520 are for development, 521-1040 for testing
 PROTOCOL = "MSR sentence completion; each candidate parsed in place; "
 UNLIKELY = -1e6  # below any score
+DECIMALS = 5  # candidates that are all unknown, or in the same place of one tree, are equal but for rounding
 BY_VECTORS = "surrounding vector . answer vector"
 BY_COUNTS = "sum of the smoothed PMI with the words at most two edges away"
 
@@ -164,7 +165,7 @@ def _result(
     seed: int,
 ) -> Result:
     """The figures of a table of scores, a row for each question of `right`."""
-    numbers, gold, given = np.array(list(right)), np.array(list(right.values())), table.argmax(1)
+    numbers, gold, given = np.array(list(right)), np.array(list(right.values())), first_best(table)
     parts = {"development": numbers <= DEVELOPMENT, "test": numbers > DEVELOPMENT, "all": numbers > 0}
     correct = (gold == given).astype(np.float64)
     samples = tuple(Sample.mean(part, correct[rows]) for part, rows in parts.items() if rows.any())
@@ -180,6 +181,11 @@ def _result(
     missing = tuple(f"questions of the {part} part" for part, rows in parts.items() if not rows.any())
     seconds = clock.seconds
     return Result("completion", chooser.name, PROTOCOL + chooser.how, whole, missing, seconds, samples, details)
+
+
+def first_best(table: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Where each row has its highest score, the first place where several have."""
+    return np.round(table, DECIMALS).argmax(1)
 
 
 def fill(candidate: Candidate, sentences: Sequence[Sentence], ud: bool = False) -> Filled | None:

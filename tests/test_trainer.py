@@ -257,10 +257,12 @@ def test_output_in_the_way_and_wrong_forest_are_refused(forest: Forest, tmp_path
 
 
 def test_plans_are_checked() -> None:
-    for wrong in ({"recipe": "soup"}, {"variant": "half"}, {"dim": 0}, {"epochs": 0}, {"noise": 0}):
+    numbers = ({"dim": 0}, {"epochs": 0}, {"noise": 0}, {"rate": 0.0}, {"rate": float("nan")})
+    for wrong in ({"recipe": "soup"}, {"variant": "half"}, *numbers):
         with pytest.raises(InputError):
             plan(**wrong)  # type: ignore[arg-type]
     assert plan("paper", noise=7).recipe.noise_mass == 7
+    assert plan(rate=0.03).recipe.vector_rate == 0.03 and plan(rate=0.03).recipe.name == "default"
 
 
 def test_position_counts_windows() -> None:

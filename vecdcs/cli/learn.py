@@ -20,6 +20,10 @@ def train(
     noise: Annotated[
         int | None, typer.Option(help="Noise chains a path is set against; by default as the recipe.")
     ] = None,
+    rate: Annotated[
+        float | None,
+        typer.Option(help="First step size of vectors; by default as the recipe. Less for more than 50 million paths."),
+    ] = None,
     variant: Annotated[str, typer.Option(help="full, no-matrix, no-inverse or ud (on a vecUD forest).")] = "full",
     recipe: Annotated[
         str,
@@ -51,7 +55,7 @@ def train(
     from vecdcs.learn.session import Options
     from vecdcs.model.fit import fit
 
-    chosen = plan(recipe, variant, dim, epochs, noise, seed)
+    chosen = plan(recipe, variant, dim, epochs, noise, seed, rate)
     limit = None if time_limit is None else 60 * time_limit
     options = Options(workers or cores(), 60 * checkpoint, limit)
     by = averaging(engine, workers, ray_address, round_paths)

@@ -155,8 +155,9 @@ def plan(
     epochs: int = 1,
     noise: int | None = None,
     seed: int = 1,
+    rate: float | None = None,
 ) -> Plan:
-    """A checked plan."""
+    """A checked plan; `noise` and `rate`, the first step size of vectors, are otherwise the recipe's."""
     if recipe not in RECIPES:
         raise InputError(f"there is no recipe {recipe!r}; there are {', '.join(RECIPES)}")
     if variant not in VARIANTS:
@@ -164,7 +165,11 @@ def plan(
     for name, value, least in (("dim", dim, 1), ("epochs", epochs, 1), ("noise", noise, 1), ("seed", seed, 0)):
         if value is not None and value < least:
             raise InputError(f"{name} is {value}, but must be at least {least}")
+    if rate is not None and not 0 < rate < float("inf"):
+        raise InputError(f"rate is {rate}, but must be a number above 0")
     chosen = RECIPES[recipe]
+    if rate is not None:
+        chosen = replace(chosen, vector_rate=rate)
     if noise is not None:
         chosen = _against(chosen, noise)
     return Plan(chosen, variant, dim, epochs, seed)

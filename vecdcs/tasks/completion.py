@@ -185,7 +185,7 @@ def _result(
 
 def first_best(table: NDArray[np.float64]) -> NDArray[np.int64]:
     """Where each row has its highest score, the first place where several have."""
-    return np.round(table, DECIMALS).argmax(1)
+    return np.asarray(np.round(table, DECIMALS).argmax(1), np.int64)
 
 
 def fill(candidate: Candidate, sentences: Sequence[Sentence], ud: bool = False) -> Filled | None:

@@ -15,7 +15,7 @@ RESULTS=${RESULTS:-results/$SIZE}
 four="full no-matrix no-inverse ud"
 case $SIZE in # bytes of text from each file; dimension and passes, of general text and of novels; variants
     small) set -- 250000 50 2 50 4 "$four paper" ;;
-    base) set -- 5000000 100 2 100 4 "$four paper" ;;
+    base) set -- 1500000 100 2 100 4 "$four paper" ;;
     full) set -- 0 200 1 200 4 "$four" ;;
     *) echo "SIZE=$SIZE: expected small, base or full" >&2; exit 2 ;;
 esac

@@ -73,6 +73,19 @@ def test_score_is_surrounding_times_answer() -> None:
     assert completion.model_scores(model, [filled])[0] == pytest.approx(wanted, abs=1e-5)
 
 
+@pytest.mark.parametrize("tied", [False, True])
+def test_the_candidate_asks_for_what_is_around_it(tied: bool) -> None:
+    """From the blank to sell, and on to man, one way each; lengths are kept; a word alone asks nothing."""
+    model = random_model(tied=tied)
+    filled = completion.Filled(parse("sell/V & SUBJ:man/N & COMP:_"), "drug/N")
+    ids = [model.vocabulary.word_id(word) for word in ("drug/N", "sell/V", "man/N")]
+    drug, (sell, man) = model.query[ids[0]], model.answer[ids[1:]]
+    there = drug @ model.matrix("ARG") @ model.inverse("COMP")
+    wanted = float(there @ sell + there @ model.matrix("SUBJ") @ model.inverse("ARG") @ man)
+    alone = completion.Filled(parse("_"), "drug/N")
+    assert completion.candidate_scores(model, [filled, alone]).tolist() == pytest.approx([wanted, 0], abs=1e-5)
+
+
 def test_parts_of_the_data(tmp_path: Path) -> None:
     write_completion(tmp_path / "completion", first=520)
     result = completion.evaluate(random_model(), tmp_path, tmp_path / "cache")
@@ -82,6 +95,7 @@ def test_parts_of_the_data(tmp_path: Path) -> None:
         ("all", 2),
     ]
     assert result.figures["accuracy"] in (0.0, 0.5, 1.0) and len(result.details) == 2
+    assert [row["set"] for row in result.figures["candidate_asks"]] == ["development", "test", "all"]
     write_completion(tmp_path / "completion")
     result = completion.evaluate(random_model(), tmp_path, tmp_path / "cache")
     assert result.missing == ("questions of the test part",)

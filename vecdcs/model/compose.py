@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from vecdcs.corpus.flat import FlatTrees
 from vecdcs.corpus.weights import path_weights
 from vecdcs.model.model import Model, unit
+from vecdcs.model.query import carried, levels, lowered
 
 Vectors = NDArray[np.float32]
 
@@ -36,8 +37,8 @@ def tree_vectors(model: Model, trees: FlatTrees) -> Vectors:
     """The query vector of the sub-tree of every node, by equation (4): v_x + 1/n sum of v_y M_L M_P^-1."""
     vectors = unit(model.query[trees.word])
     counts = np.bincount(trees.parent[trees.parent >= 0], minlength=len(trees.word))
-    for nodes in _levels(trees)[:0:-1]:
-        shares = _up(model, trees, nodes, vectors[nodes]) / counts[trees.parent[nodes], None]
+    for nodes in levels(trees)[:0:-1]:
+        shares = carried(model, trees, nodes, vectors[nodes]) / counts[trees.parent[nodes], None]
         np.add.at(vectors, trees.parent[nodes], shares)
     return vectors
 
@@ -47,58 +48,19 @@ def surrounding_vectors(model: Model, trees: FlatTrees) -> Vectors:
     below = tree_vectors(model, trees)
     above = np.zeros_like(below)
     word = unit(model.query[trees.word])
-    levels, children = _levels(trees), path_weights(trees).children
+    by_depth, children = levels(trees)[1:], path_weights(trees).children
     mapped = np.zeros_like(below)
-    for nodes in levels[1:]:
-        mapped[nodes] = _up(model, trees, nodes, below[nodes])
-    for nodes in levels[1:]:
+    for nodes in by_depth:
+        mapped[nodes] = carried(model, trees, nodes, below[nodes])
+    for nodes in by_depth:
         for node in nodes:
             parent = trees.parent[node]
             others = children.node[children.start[parent] : children.start[parent + 1]]
             apart = (others != node) & ((trees.group[others] == 0) | (trees.group[others] != trees.group[node]))
             ways = [*mapped[others[apart]]] + ([above[parent]] if trees.parent[parent] >= 0 else [])
             above[node] = word[parent] + (np.mean(ways, 0) if ways else 0)
-        above[nodes] = _down(model, trees, nodes, above[nodes])
+        above[nodes] = lowered(model, trees, nodes, above[nodes])
     total = above.copy()
     inner = np.flatnonzero(trees.parent >= 0)
     np.add.at(total, trees.parent[inner], mapped[inner])
     return unit(total)
-
-
-def _levels(trees: FlatTrees) -> list[NDArray[np.int64]]:
-    """The nodes by depth, the roots first."""
-    depth = np.zeros(len(trees.word), np.int64)
-    for node, parent in enumerate(trees.parent):
-        if parent >= 0:
-            depth[node] = depth[parent] + 1
-    order = np.argsort(depth, kind="stable")
-    return np.split(order, np.flatnonzero(np.diff(depth[order])) + 1)
-
-
-def _up(model: Model, trees: FlatTrees, nodes: NDArray[np.int64], vectors: Vectors) -> Vectors:
-    """From nodes to their parents: M_L M_P^-1, in a vecUD tree M of the relation."""
-    return _inverse(model, trees.parent_label[nodes], _forward(model, trees.label[nodes], vectors))
-
-
-def _down(model: Model, trees: FlatTrees, nodes: NDArray[np.int64], vectors: Vectors) -> Vectors:
-    """From their parents to nodes: M_P M_L^-1, in a vecUD tree the inverse of the relation's M."""
-    return _inverse(model, trees.label[nodes], _forward(model, trees.parent_label[nodes], vectors))
-
-
-def _forward(model: Model, labels: NDArray[np.int32], vectors: Vectors) -> Vectors:
-    return _grouped(labels, vectors, lambda name: model.matrix(name), model)
-
-
-def _inverse(model: Model, labels: NDArray[np.int32], vectors: Vectors) -> Vectors:
-    return _grouped(labels, vectors, lambda name: model.inverse(name), model)
-
-
-def _grouped(labels: NDArray[np.int32], vectors: Vectors, matrix: object, model: Model) -> Vectors:
-    """Each vector times the matrix of its label (-1 for none), one product a label."""
-    if not model.has_matrices:
-        return vectors
-    result = vectors.copy()
-    for label in np.unique(labels[labels >= 0]):
-        rows = labels == label
-        result[rows] = vectors[rows] @ matrix(model.vocabulary.fields[label])  # type: ignore[operator]
-    return result

@@ -107,6 +107,17 @@ def contributions(
     return added
 
 
+def asked(model: Model, trees: FlatTrees, roots: Vectors) -> Vectors:
+    """What the root of each tree asks for at every node: its vector there, 1/n of it down each of n ways."""
+    ways = _ways(trees)
+    total = np.zeros((len(trees.word), roots.shape[1]), np.float32)
+    total[trees.start[:-1]] = roots
+    for nodes in levels(trees)[1:]:
+        above = trees.parent[nodes]
+        total[nodes] = lowered(model, trees, nodes, total[above]) / ways[above, None]
+    return total
+
+
 def levels(trees: FlatTrees) -> list[Nodes]:
     """The nodes by depth, the roots first."""
     depth = [0] * len(trees.word)
@@ -118,11 +129,21 @@ def levels(trees: FlatTrees) -> list[Nodes]:
 
 
 def carried(model: Model, trees: FlatTrees, nodes: Nodes, vectors: Vectors) -> Vectors:
-    """Vectors from nodes to their parents: through M of L and the inverse of P, grouped by field."""
+    """Vectors from nodes to their parents, M_L M_P^-1; in a vecUD tree M of the relation."""
+    return _through(model, trees.label[nodes], trees.parent_label[nodes], vectors)
+
+
+def lowered(model: Model, trees: FlatTrees, nodes: Nodes, vectors: Vectors) -> Vectors:
+    """Vectors from the parents of nodes to these, M_P M_L^-1; in a vecUD tree the inverse of the relation's M."""
+    return _through(model, trees.parent_label[nodes], trees.label[nodes], vectors)
+
+
+def _through(model: Model, out: NDArray[np.int32], into: NDArray[np.int32], vectors: Vectors) -> Vectors:
+    """Vectors through the matrices of some labels and the inverses of others, one product a label."""
     if not model.has_matrices:
         return vectors
-    there = _grouped(model, model.matrix, trees.label[nodes], vectors, np.matmul)
-    return cast(Vectors, _grouped(model, model.inverse, trees.parent_label[nodes], there, np.matmul))
+    there = _grouped(model, model.matrix, out, vectors, np.matmul)
+    return cast(Vectors, _grouped(model, model.inverse, into, there, np.matmul))
 
 
 def returned(model: Model, trees: FlatTrees, nodes: Nodes, vectors: Floats) -> Floats:

@@ -19,7 +19,7 @@ from vecdcs.dcs.tree import BLANK, Tree
 from vecdcs.errors import InputError
 from vecdcs.model.compose import answer_vectors
 from vecdcs.model.model import MANIFEST, Model, unit
-from vecdcs.model.query import compose, hung, lay_flat, node_vectors
+from vecdcs.model.query import Laid, asked, compose, hung, lay_flat, node_vectors
 from vecdcs.tasks.counts import contexts, count_paths
 from vecdcs.tasks.parses import parsed, within
 from vecdcs.tasks.result import Clock, Result, Sample, interval95
@@ -33,6 +33,7 @@ PROTOCOL = "MSR sentence completion; each candidate parsed in place; "
 UNLIKELY = -1e6  # below any score
 DECIMALS = 5  # candidates that are all unknown, or in the same place of one tree, are equal but for rounding
 BY_VECTORS = "surrounding vector . answer vector"
+CANDIDATE_ASKS = ", candidate asks"
 BY_COUNTS = "sum of the smoothed PMI with the words at most two edges away"
 
 # The questions are from Sherlock Holmes books: text with these in its name gives the answers away.
@@ -69,14 +70,18 @@ class Filled(NamedTuple):
     word: str
 
 
+Score = Callable[[Sequence[Filled]], NDArray[np.float64]]
+
+
 class Chooser(NamedTuple):
-    """What chooses: its name, how it scores, whether of vecUD trees, and which words it knows."""
+    """What chooses: its name, how it scores (and for comparison), whether of vecUD trees, and which words it knows."""
 
     name: str
     how: str
     ud: bool
-    score: Callable[[Sequence[Filled]], NDArray[np.float64]]
+    score: Score
     knows: Callable[[str], bool]
+    back: Score | None = None
 
 
 def read(path: Path) -> list[Candidate]:
@@ -114,18 +119,20 @@ def evaluate(
     """The share of questions whose right answer scores highest; `unknown_last` never prefers a word not known."""
     _refuse_holmes(_sources(model), str(model.path))
     ud = bool(model.config.get("forest", {}).get("ud"))
-    chooser = Chooser(str(model.path), BY_VECTORS, ud, lambda filled: model_scores(model, filled), model.knows)
+    score, back = partial(model_scores, model), partial(candidate_scores, model)
+    chooser = Chooser(str(model.path), BY_VECTORS, ud, score, model.knows, back)
     return _evaluate(_wary(chooser) if unknown_last else chooser, data, cache, parser, seed)
 
 
 def _wary(chooser: Chooser) -> Chooser:
     """The same, but words it does not know come last: the unknown word's vector stands for too many of them."""
 
-    def score(filled: Sequence[Filled]) -> NDArray[np.float64]:
+    def wary(score: Score, filled: Sequence[Filled]) -> NDArray[np.float64]:
         known = [chooser.knows(one.word) for one in filled]
-        return np.where(known, chooser.score(filled), UNLIKELY)
+        return np.where(known, score(filled), UNLIKELY)
 
-    return chooser._replace(how=f"{chooser.how}; unknown words last", score=score)
+    back = partial(wary, chooser.back) if chooser.back else None
+    return chooser._replace(how=f"{chooser.how}; unknown words last", score=partial(wary, chooser.score), back=back)
 
 
 def evaluate_counts(forest: Forest, data: Path, cache: Path, parser: str = "english", seed: int = 1) -> Result:
@@ -147,40 +154,62 @@ def _evaluate(chooser: Chooser, data: Path, cache: Path, parser: str, seed: int)
         sentences = parsed([candidate.text for candidate in candidates], cache, parser)
         filled = [fill(one, group, chooser.ud) for one, group in zip(candidates, sentences, strict=True)]
     with clock("score"):
-        scores = np.zeros(len(candidates))
-        rows = [row for row, one in enumerate(filled) if one is not None]
-        scores[rows] = chooser.score([one for one in filled if one is not None])
+        table = _table(chooser.score, filled)
+        back = _table(chooser.back, filled) if chooser.back else None
     gold = {one.question: right[one.question] for one in candidates}
     oov = np.mean([one is None or not chooser.knows(one.word) for one in filled])
     figures = {"no_node": filled.count(None), "oov": float(oov)}
-    return _result(chooser, gold, scores.reshape(-1, len(LETTERS)), figures, clock, seed)
+    return _result(chooser, gold, table, back, figures, clock, seed)
+
+
+def _table(score: Score, filled: Sequence[Filled | None]) -> NDArray[np.float64]:
+    """Scores by question and letter; 0 for a candidate without a node."""
+    scores = np.zeros(len(filled))
+    scores[[one is not None for one in filled]] = score([one for one in filled if one is not None])
+    return scores.reshape(-1, len(LETTERS))
 
 
 def _result(
     chooser: Chooser,
     right: dict[int, int],
     table: NDArray[np.float64],
+    back: NDArray[np.float64] | None,
     figures: dict[str, Any],
     clock: Clock,
     seed: int,
 ) -> Result:
-    """The figures of a table of scores, a row for each question of `right`."""
+    """The figures of tables of scores, a row for each question of `right`."""
     numbers, gold, given = np.array(list(right)), np.array(list(right.values())), first_best(table)
     parts = {"development": numbers <= DEVELOPMENT, "test": numbers > DEVELOPMENT, "all": numbers > 0}
-    correct = (gold == given).astype(np.float64)
-    samples = tuple(Sample.mean(part, correct[rows]) for part, rows in parts.items() if rows.any())
-    sets = [
-        {"set": one.name, "questions": one.size, "accuracy": one.value, "interval95": interval95(one, seed)}
-        for one in samples
-    ]
+
+    def sampled(given: NDArray[np.int64], suffix: str = "") -> tuple[Sample, ...]:
+        correct = (gold == given).astype(np.float64)
+        return tuple(Sample.mean(part + suffix, correct[rows]) for part, rows in parts.items() if rows.any())
+
+    samples = sampled(given)
+    backs = () if back is None else sampled(first_best(back), CANDIDATE_ASKS)
     details = [
         {"question": number, "gold": LETTERS[key], "given": LETTERS[best], "scores": " ".join(f"{s:.4f}" for s in row)}
         for (number, key), best, row in zip(right.items(), given, table, strict=True)
     ]
-    whole = {"accuracy": samples[-1].value, "questions": len(gold), "sets": sets, **figures}
+    whole = {"accuracy": samples[-1].value, "questions": len(gold), "sets": _sets(samples, seed), **figures}
+    if backs:
+        whole["candidate_asks"] = _sets(backs, seed)
     missing = tuple(f"questions of the {part} part" for part, rows in parts.items() if not rows.any())
-    seconds = clock.seconds
-    return Result("completion", chooser.name, PROTOCOL + chooser.how, whole, missing, seconds, samples, details)
+    how = PROTOCOL + chooser.how
+    return Result("completion", chooser.name, how, whole, missing, clock.seconds, (*samples, *backs), details)
+
+
+def _sets(samples: Sequence[Sample], seed: int) -> list[dict[str, Any]]:
+    return [
+        {
+            "set": one.name.removesuffix(CANDIDATE_ASKS),
+            "questions": one.size,
+            "accuracy": one.value,
+            "interval95": interval95(one, seed),
+        }
+        for one in samples
+    ]
 
 
 def first_best(table: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -203,17 +232,34 @@ def _blanked(tree: Sequence[Node], at: int) -> Tree:
     return Tree.from_nodes([*tree[:at], tree[at]._replace(word=BLANK), *tree[at + 1 :]])
 
 
+def _from_blank(model: Model, trees: Sequence[Tree]) -> Laid:
+    """Trees hung up at their blanks."""
+    return lay_flat(model.vocabulary, [hung(tree, tree.blanks()[0]) for tree in trees])
+
+
 def blank_vectors(model: Model, trees: Sequence[Tree]) -> NDArray[np.float32]:
     """What surrounds the blank of each tree, of length 1."""
-    laid = lay_flat(model.vocabulary, [hung(tree, tree.blanks()[0]) for tree in trees])
+    laid = _from_blank(model, trees)
     return unit(compose(model, laid.trees, node_vectors(model, laid.trees)))
 
 
 def model_scores(model: Model, filled: Sequence[Filled]) -> NDArray[np.float64]:
     """Surrounding vector . answer vector."""
     answers = answer_vectors(model, (one.word for one in filled))
-    asked = blank_vectors(model, [one.tree for one in filled])
-    return np.asarray(np.einsum("ij,ij->i", asked, answers, dtype=np.float64))
+    around = blank_vectors(model, [one.tree for one in filled])
+    return np.asarray(np.einsum("ij,ij->i", around, answers, dtype=np.float64))
+
+
+def candidate_scores(model: Model, filled: Sequence[Filled]) -> NDArray[np.float64]:
+    """The other way round: the candidate asks for the words around it; vectors have the lengths they were learned with.
+
+    A product is about log P(word there | candidate)/P(word), so that rare words around tell more.
+    """
+    trees = _from_blank(model, [one.tree for one in filled]).trees
+    candidates = model.query[model.vocabulary.word_ids(one.word for one in filled)].astype(np.float32)
+    answers = model.answer[np.maximum(trees.word, 0)].astype(np.float32)
+    products = np.einsum("ij,ij->i", asked(model, trees, candidates), answers, dtype=np.float64)
+    return np.add.reduceat(np.where(trees.word < 0, 0, products), trees.start[:-1])
 
 
 def count_scores(forest: Forest, vocabulary: Vocabulary, filled: Sequence[Filled]) -> NDArray[np.float64]:

@@ -114,12 +114,14 @@ def relation_table(results: Results) -> Table:
 
 def completion_table(results: Results) -> Table:
     parts = ("development", "test", "all")
-    rows = [
-        (name, *(_cell(_sets(figures).get(part), "accuracy", ".1f", 100) for part in parts))
-        for name, figures in _figures(results, "completion").items()
-    ]
-    paper = {name: ["", "", f"{value}"] for name, value in COMPLETION.items()}
-    return Table("Sentence completion, accuracy (%)", ("", *parts), _with_paper(rows, paper))
+    rows = []
+    for name, figures in _figures(results, "completion").items():
+        back = {row["set"]: row for row in figures.get("candidate_asks", ())}
+        both = (_cell(sets.get(part), "accuracy", ".1f", 100) for sets in (_sets(figures), back) for part in parts)
+        rows.append((name, *both))
+    paper = {name: ["", "", f"{value}", "", "", ""] for name, value in COMPLETION.items()}
+    header = ("", *parts, *(f"{part}, candidate asks" for part in parts))
+    return Table("Sentence completion, accuracy (%)", header, _with_paper(rows, paper))
 
 
 def preference_table(results: Results) -> Table:

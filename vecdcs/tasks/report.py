@@ -156,7 +156,8 @@ def result_tables(result: Result, gaps: Sequence[Mapping[str, Any]] = ()) -> lis
     """One result as tables to read: every figure of its sets, then the rest, then the differences to another model."""
     figures = dict(result.figures)
     sets = figures.pop("sets", [])
-    made = [table for table in (_sets(result.task, sets), _ways(sets), _single(figures)) if table.rows]
+    back = _sets("the candidate asks", figures.get("candidate_asks", []))
+    made = [table for table in (_sets(result.task, sets), _ways(sets), back, _single(figures)) if table.rows]
     for name in ("neighbours", "transformed", "matrices"):
         made += _lists(name, figures.get(name))
     if gaps:

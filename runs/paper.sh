@@ -13,14 +13,14 @@ DATA=${DATA:-../shared/data}
 OUT=${OUT:-build/paper/$SIZE}
 RESULTS=${RESULTS:-results/$SIZE}
 four="full no-matrix no-inverse ud"
-case $SIZE in # bytes of text from each file; dimension and passes, of general text and of novels; variants
-    small) set -- 250000 50 2 50 4 "$four paper" ;;
-    base) set -- 1500000 100 2 100 4 "$four paper" ;;
-    full) set -- 0 200 1 200 4 "$four" ;;
+case $SIZE in # bytes of text from each file; dimension, passes, first rate, of general text and of novels; variants
+    small) set -- 250000 50 2 0.1 50 4 0.1 "$four paper" ;;
+    base) set -- 1500000 100 2 0.1 100 4 0.1 "$four paper" ;;
+    full) set -- 0 200 1 0.1 200 4 0.03 "$four" ;;
     *) echo "SIZE=$SIZE: expected small, base or full" >&2; exit 2 ;;
 esac
-BYTES=${BYTES:-$1} DIM=${DIM:-$2} GENERAL=${GENERAL:-$3}
-NOVELS_DIM=${NOVELS_DIM:-$4} NOVELS=${NOVELS:-$5} VARIANTS=${VARIANTS:-$6}
+BYTES=${BYTES:-$1} DIM=${DIM:-$2} GENERAL=${GENERAL:-$3} RATE=${RATE:-$4}
+NOVELS_DIM=${NOVELS_DIM:-$5} NOVELS=${NOVELS:-$6} NOVELS_RATE=${NOVELS_RATE:-$7} VARIANTS=${VARIANTS:-$8}
 mkdir -p "$OUT/models"
 
 step() { # name, command …: what it costs is noted in costs.jsonl
@@ -60,7 +60,7 @@ forest() { # name, source, options …
 
 # 3. Models; a finished one is left alone, a begun one goes on. Two numbers that make scores probabilities are then
 # fitted on the hidden part.
-model() { # kind, variant, dimension, passes
+model() { # kind, variant, dimension, passes, first rate
     made=$OUT/models/$1-$2
     learned=$OUT/forests/$1-split/train
     case $2 in
@@ -69,7 +69,7 @@ model() { # kind, variant, dimension, passes
         *) how="--variant $2" ;;
     esac
     [ -e "$made/manifest.json" ] && [ ! -e "$made.training" ] ||
-        step "train $1-$2" vecdcs train "$learned" -o "$made" --dim "$3" --epochs "$4" $how
+        step "train $1-$2" vecdcs train "$learned" -o "$made" --dim "$3" --epochs "$4" --rate "$5" $how
     case $1-$2 in
         *-ud | novels-*) return ;; # asked nothing
     esac
@@ -105,8 +105,8 @@ for kind in general novels; do
     case " $VARIANTS " in *" ud "*) forest $kind-ud "$OUT/forests/$kind/parses" --ud ;; esac
 done
 for variant in $VARIANTS; do
-    model general "$variant" "$DIM" "$GENERAL"
-    model novels "$variant" "$NOVELS_DIM" "$NOVELS"
+    model general "$variant" "$DIM" "$GENERAL" "$RATE"
+    model novels "$variant" "$NOVELS_DIM" "$NOVELS" "$NOVELS_RATE"
 done
 skipgram general "$DIM"
 skipgram novels "$NOVELS_DIM"

@@ -79,7 +79,7 @@ def draw(out: Path, target: Path) -> None:
     for axes, what in zip(panels.flat, ("loss", *SETS), strict=True):
         for name, file in curves.items():
             rows = [json.loads(line) for line in file.read_text("utf-8").splitlines()] if file.is_file() else []
-            if what != "loss" or name != "paper":  # another noise: its loss cannot be compared
+            if rows and (what != "loss" or name != "paper"):  # another noise: its loss cannot be compared
                 axes.plot([one["paths"] / 1e6 for one in rows], [one[what] for one in rows], marker=".", label=name)
         axes.set_title(what)
     for axes in panels[1]:

@@ -22,7 +22,7 @@ def train(
     ] = None,
     rate: Annotated[
         float | None,
-        typer.Option(help="First step size of vectors; by default as the recipe. Less for more than 50 million paths."),
+        typer.Option(help="First step size of vectors; by default as the recipe; without matrices 0.03 for much text."),
     ] = None,
     variant: Annotated[str, typer.Option(help="full, no-matrix, no-inverse or ud (on a vecUD forest).")] = "full",
     recipe: Annotated[

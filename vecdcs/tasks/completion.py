@@ -181,6 +181,7 @@ def _result(
     """The figures of tables of scores, a row for each question of `right`."""
     numbers, gold, given = np.array(list(right)), np.array(list(right.values())), first_best(table)
     parts = {"development": numbers <= DEVELOPMENT, "test": numbers > DEVELOPMENT, "all": numbers > 0}
+    missing = tuple(f"questions of the {part} part" for part, rows in parts.items() if not rows.any())
 
     def sampled(given: NDArray[np.int64], suffix: str = "") -> tuple[Sample, ...]:
         correct = (gold == given).astype(np.float64)
@@ -195,7 +196,6 @@ def _result(
     whole = {"accuracy": samples[-1].value, "questions": len(gold), "sets": _sets(samples, seed), **figures}
     if backs:
         whole["candidate_asks"] = _sets(backs, seed)
-    missing = tuple(f"questions of the {part} part" for part, rows in parts.items() if not rows.any())
     how = PROTOCOL + chooser.how
     return Result("completion", chooser.name, how, whole, missing, clock.seconds, (*samples, *backs), details)
 

@@ -74,8 +74,8 @@ def _figures(results: Results, task: str) -> dict[str, Mapping[str, Any]]:
     return {name: done[task].figures for name, done in results.items() if task in done and done[task].figures}
 
 
-def _sets(figures: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    return {row["set"]: row for row in figures.get("sets", ())}
+def _sets(figures: Mapping[str, Any], key: str = "sets") -> dict[str, Mapping[str, Any]]:
+    return {row["set"]: row for row in figures.get(key, ())}
 
 
 def _with_paper(rows: Sequence[tuple[str, ...]], paper: Mapping[str, Sequence[str]]) -> list[tuple[str, ...]]:
@@ -116,9 +116,8 @@ def completion_table(results: Results) -> Table:
     parts = ("development", "test", "all")
     rows = []
     for name, figures in _figures(results, "completion").items():
-        back = {row["set"]: row for row in figures.get("candidate_asks", ())}
-        both = (_cell(sets.get(part), "accuracy", ".1f", 100) for sets in (_sets(figures), back) for part in parts)
-        rows.append((name, *both))
+        both = (_sets(figures), _sets(figures, "candidate_asks"))
+        rows.append((name, *(_cell(sets.get(part), "accuracy", ".1f", 100) for sets in both for part in parts)))
     paper = {name: ["", "", f"{value}", "", "", ""] for name, value in COMPLETION.items()}
     header = ("", *parts, *(f"{part}, candidate asks" for part in parts))
     return Table("Sentence completion, accuracy (%)", header, _with_paper(rows, paper))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
 import time
 from dataclasses import replace
 
@@ -25,7 +24,7 @@ from vecdcs.learn.trainer import Trainer
 
 WORDS, FIELDS = 50_000, 100
 EPOCHS = 32  # enough for the recipe's full micro-batches; training of fewer than 2,000 steps takes smaller ones
-ROUND = 2.0  # CPU seconds between two looks at the speed of sgemm
+ROUND = 1.0  # CPU seconds of one training before another takes its turn
 
 
 def sgemm_gflops(dim: int = 250, rows: int = 1024, seconds: float = 0.3) -> float:
@@ -65,25 +64,44 @@ class Spread:
         return self.trees[shard]
 
 
-def measure(trainer: Trainer, seconds: float, dim: int) -> dict[str, float]:
-    """Train for so many CPU seconds, looking at sgemm in between."""
-    steps = (report for _ in range(1000) for report in trainer.run())
-    for _ in range(3):
-        next(steps)
-    paths, spent, speeds = 0, 0.0, [sgemm_gflops()]
-    while spent < seconds:
-        begin = time.process_time()
+class Run:
+    """A training under way, and what its rounds took: paths, and CPU seconds."""
+
+    def __init__(self, trainer: Trainer) -> None:
+        self.steps = (report for _ in range(1000) for report in trainer.run())
+        self.paths: list[int] = []
+        self.spent: list[float] = []
+        for _ in range(3):
+            next(self.steps)
+
+    def go_on(self) -> None:
+        """Train for a round."""
+        paths, begin = 0, time.process_time()
         while time.process_time() - begin < ROUND:
-            paths += next(steps).paths
-        spent += time.process_time() - begin
+            paths += next(self.steps).paths
+        self.spent.append(time.process_time() - begin)
+        self.paths.append(paths)
+
+    def found(self, dim: int, gflops: float) -> dict[str, float]:
+        speed = sum(self.paths) / sum(self.spent)
+        ratio = round(speed / gflops, 1)
+        return {"dim": dim, "paths_per_cpu_s": round(speed), "sgemm_gflops": round(gflops, 1), "ratio": ratio}
+
+
+def measure(trainers: list[Trainer], seconds: float, dim: int) -> list[dict[str, float]]:
+    """Train each for so many CPU seconds, by turns, as the machine's speed changes; sgemm is looked at in between."""
+    runs, speeds = [Run(trainer) for trainer in trainers], []
+    while sum(runs[-1].spent) < seconds:
         speeds.append(sgemm_gflops())
-    gflops = float(np.median(speeds))
-    return {
-        "dim": dim,
-        "paths_per_cpu_s": round(paths / spent),
-        "sgemm_gflops": round(gflops, 1),
-        "ratio": round(paths / spent / gflops, 1),
-    }
+        for run in runs:
+            run.go_on()
+    for trainer, run in zip(trainers, runs, strict=True):
+        print(f"d = {dim}, workers {trainer.workers}: {run.found(dim, float(np.median(speeds)))}")
+    cost = {trainer.workers: np.divide(run.spent, run.paths) for trainer, run in zip(trainers, runs, strict=True)}
+    for workers in sorted(cost.keys() - {1}) if 1 in cost else []:
+        times = np.median(cost[workers] / cost[1])
+        print(f"d = {dim}, CPU a path with {workers} workers: {times:.3f} times that with one (median of rounds)")
+    return [run.found(dim, float(np.median(speeds))) for run in runs]
 
 
 def main() -> None:
@@ -106,13 +124,10 @@ def main() -> None:
     spread = Spread(source, known, len(words[0]))
     print(f"{len(words[0]):,} words, {len(fields[0]):,} fields, {sum(len(trees.word) for trees in source):,} nodes")
     for dim in options.dims:
-        for workers in options.workers:
-            chosen = plan(options.recipe, dim=dim, epochs=EPOCHS)
-            trainer = Trainer(chosen, Vocabulary(*words, *fields), spread, workers)
-            found = measure(trainer, options.seconds, dim)
-            peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-            print(f"d = {dim}, {workers} workers: {found}; peak memory so far {peak} MB", flush=True)
-    print(json.dumps(found))
+        chosen = plan(options.recipe, dim=dim, epochs=EPOCHS)
+        trainers = [Trainer(chosen, Vocabulary(*words, *fields), spread, workers) for workers in options.workers]
+        found = measure(trainers, options.seconds, dim)
+    print(json.dumps(found[-1]))
 
 
 if __name__ == "__main__":

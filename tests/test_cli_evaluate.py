@@ -65,6 +65,14 @@ def test_phrase_similarity(data: Path, models: Path) -> None:
     assert found["missing"] == ["NN", "SVO", "GS12"] and found["sets"][0]["oov"] == 0.0
 
 
+def test_figures_do_not_hang_on_the_number_of_threads(data: Path, models: Path) -> None:
+    threads = pytest.importorskip("threadpoolctl", reason="threadpoolctl comes with scikit-learn: vecdcs[eval]")
+    with threads.threadpool_limits(2, "blas"):
+        run("evaluate", "phrase-similarity", "--data", data, "-m", models / "full", "--json")
+        openblas = [one for one in threads.threadpool_info() if one["internal_api"] == "openblas"]
+        assert {one["num_threads"] for one in openblas} <= {1}
+
+
 def test_preference_against_another_model(data: Path, models: Path, tmp_path: Path) -> None:
     arguments = ("--data", data, "-m", models / "full", "--against", models / "no-matrix", "--json")
     found = json.loads(run("evaluate", "preference", *arguments, "--details", tmp_path / "items.tsv"))

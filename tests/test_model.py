@@ -21,6 +21,7 @@ from vecdcs.learn.trainer import orthogonal
 from vecdcs.model.compose import project, surrounding_vectors, tree_vectors, word_vectors
 from vecdcs.model.inspect import inspection, off_identity, same_pos_share
 from vecdcs.model.model import Model, check, load, save, unit
+from vecdcs.model.pack import rounded
 
 WORDS = {f"w{k}/{pos}": 30.0 - k for k in range(10) for pos in "NV"}
 FIELDS = {"ARG": 9.0, "SUBJ": 5.0, "COMP": 4.0, "of": 2.0}
@@ -100,6 +101,22 @@ def test_vectors_are_unit_and_unknown_words_have_their_kind() -> None:
     pair = made(pair=True)
     assert np.linalg.norm(pair.inverse("of")) == pytest.approx(np.sqrt(6), rel=1e-6)
     assert np.array_equal(model.inverse("of"), model.matrix("of").T)
+
+
+@pytest.mark.parametrize(("pair", "packed"), [(False, False), (True, False), (False, True)])
+def test_narrow_matrices_turn_the_first_dimensions_alone(tmp_path: Path, pair: bool, packed: bool) -> None:
+    wide = made(pair)
+    inverses = None if wide.inverses is None else wide.inverses[:, :4, :4]
+    narrow = replace(wide, matrices=wide.matrices[:, :4, :4], inverses=inverses)
+    save(rounded(narrow) if packed else narrow, tmp_path / "model", [])
+    model = load(tmp_path / "model")
+    for inverse in (False, True):
+        whole = model.learned(1, inverse)
+        np.testing.assert_array_equal(whole[4:], np.eye(model.dim)[4:])
+        np.testing.assert_array_equal(whole[:, 4:], np.eye(model.dim)[:, 4:])
+        np.testing.assert_allclose(whole[:4, :4], wide.learned(1, inverse)[:4, :4], atol=0.02)
+    around = project(model, np.ones((1, model.dim), np.float32), ["ARG", "of"])
+    np.testing.assert_allclose(around[0, 4:] / around[0, 4], 1)
 
 
 def naive(model: Model, trees: FlatTrees, node: int, came_from: int | None, with_word: bool = True) -> np.ndarray:

@@ -252,7 +252,10 @@ def _settings(data: Path, cache: Path | None = None, parser: str = "english", se
 
 
 def _one(model: Path | None, vectors: Path | None) -> Model:
-    """The model named, or the shipped one; or vectors in its place."""
+    """The model named, or the shipped one; or vectors in its place. Figures must not hang on the number of threads."""
+    from vecdcs.learn import blas
+
+    blas.pin()
     if vectors is not None:
         from vecdcs.tasks.vectors import read_vectors
 

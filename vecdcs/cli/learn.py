@@ -1,4 +1,4 @@
-"""Commands of the learn room: train a model, look inside one."""
+"""Commands of the learn room: train a model, join two, look inside one."""
 
 from __future__ import annotations
 
@@ -65,6 +65,29 @@ def train(
         words, fields = len(model.vocabulary.words), len(model.vocabulary.fields)
         done = "" if model.config["finished"] else "; stopped by the time limit, the same command goes on"
         typer.echo(f"{output}: {words:,} words, {fields:,} fields, {model.dim} dimensions{done}", err=True)
+
+
+@app.command()
+def join(
+    model: Annotated[Path, typer.Argument(help="A model with matrices.", metavar="MODEL")],
+    plain: Annotated[Path, typer.Argument(help="A model without, of the same forest.", metavar="NO_MATRIX")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="The folder of the model to make.")],
+    share: Annotated[float, typer.Option(min=0, help="How much longer to make the vectors of the second.")] = 1.5,
+) -> None:
+    """Put a model with matrices and one without side by side: the one tells roles apart, the other what goes together.
+
+    The scores of both add up. On much text this is better than either.
+
+    [bold]Example[/bold]
+
+    vecdcs train forest/ -o full && vecdcs train forest/ -o plain --variant no-matrix --rate 0.03
+
+    vecdcs join full plain -o model
+    """
+    from vecdcs.model.join import join as run
+
+    made = run(model, plain, output, share)
+    typer.echo(f"{output}: {len(made.vocabulary.words):,} words, {made.dim} dimensions", err=True)
 
 
 @app.command()

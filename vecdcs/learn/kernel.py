@@ -135,10 +135,12 @@ def gradient(model: Parameters, chains: Chains, noise: Noise, objective: Objecti
         return _gradient_by_own_logits(model, chains, objective, out)
     sizes = _as_they_are()
     rows, before = _meet(model, chains, sizes)
-    pull = np.zeros_like(rows)
+    pull = np.empty_like(rows)
     loss = 0.0
     if noise.word.size:
         loss += _against_shared(model, chains, noise, objective, rows[:paths], pull[:paths], out)
+    else:
+        pull[:paths] = 0.0
     loss += _against_private(chains, objective, rows, before, pull)
     _keep_pairs(chains, rows, before, pull, out)
     _part(model, chains, pull, sizes)

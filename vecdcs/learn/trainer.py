@@ -184,10 +184,23 @@ class Trainer:
         return -(-len(self.source.shards) // SHARDS_AT_ONCE)
 
     def _each(self, pool: ThreadPoolExecutor) -> Each:
-        """Call a function for every item, by all workers; with one, without threads."""
-        if self.workers == 1:
-            return lambda function, items: [function(item) for item in items]
-        return lambda function, items: list(pool.map(function, items))
+        """Call a function for every item, by all workers, of which this thread is one: who is free takes the next."""
+
+        def each(function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
+            results: list[Any] = [None] * len(items)
+            places = iter(range(len(items)))
+
+            def work() -> None:
+                for place in places:
+                    results[place] = function(items[place])
+
+            others = [pool.submit(work) for _ in range(self.workers - 1)]
+            work()
+            for other in others:
+                other.result()
+            return results
+
+        return each
 
     def _window(self, epoch: int, number: int, position: Position, each: Each) -> Iterator[Report]:
         window = self.open_window(epoch, number)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from vecdcs.corpus.flat import IntArray
 from vecdcs.learn.kernel import NONE, Gradient, Parameters, Rows, copy_row
 
-BLOCK, GENTLE = 4096, 0.1
+BLOCK, GENTLE = 512, 0.1
 
 
 class Rate(NamedTuple):

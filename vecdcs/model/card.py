@@ -36,6 +36,16 @@ def card(model: Model, digest: str) -> str:
     )
 
 
+def _beside(joined: Mapping[str, Any]) -> str:
+    """What a joined model says of the part without matrices."""
+    plan = joined["plan"] or {}
+    rate = plan.get("recipe", {}).get("vector_rate")
+    return (
+        f", of them {plan.get('dim')} of a model without matrices ({plan.get('epochs')} passes, seed "
+        f"{plan.get('seed')}, vector_rate {rate}), {joined['share']:g} times as long"
+    )
+
+
 def facts(model: Model, digest: str, cpu_hours: float | None = None) -> str:
     """A table of what the model itself knows about itself."""
     config = model.config
@@ -44,7 +54,7 @@ def facts(model: Model, digest: str, cpu_hours: float | None = None) -> str:
     recipe = dict(plan.get("recipe", {}))
     rows = {
         "variant, recipe": f"{plan.get('variant')}, {recipe.pop('name', None)}",
-        "dimension": f"{model.dim}",
+        "dimension": f"{model.dim}" + (_beside(config["joined"]) if "joined" in config else ""),
         "words, fields": f"{known:,}, {len(model.vocabulary.fields):,}",
         "cut and rounded": f"from {packed['words']:,} words, {packed['fields']:,} fields" if packed else "",
         "text": f"{forest.get('words', 0):,} words in {forest.get('sentences', 0):,} sentences",

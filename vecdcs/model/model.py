@@ -32,7 +32,8 @@ Matrix = NDArray[np.float32]
 class Model:
     """Query and answer vectors of words, and a matrix M with its inverse for each field.
 
-    `matrices` is empty without matrices; `inverses` is None where M is orthogonal, its inverse being M^T. In a packed
+    `matrices` is empty without matrices; narrower than vectors, they turn the first dimensions and leave the others as
+    they are. `inverses` is None where M is orthogonal, its inverse being M^T. In a packed
     model all are whole numbers: of a vector only the direction counts, and M is I + whole numbers times its `steps`.
     """
 
@@ -76,11 +77,18 @@ class Model:
     def learned(self, number: int, inverse: bool = False) -> Matrix:
         """M of a field, or its inverse, as it was learned."""
         if inverse and self.inverses is not None:
-            return np.asarray(self.inverses[number], np.float32)
+            return self._widened(np.asarray(self.inverses[number], np.float32))
         matrix = np.asarray(self.matrices[number], np.float32)
         if self.steps is not None:
-            matrix = np.eye(self.dim, dtype=np.float32) + self.steps[number] * matrix
-        return matrix.T if inverse else matrix
+            matrix = np.eye(len(matrix), dtype=np.float32) + self.steps[number] * matrix
+        return self._widened(matrix.T if inverse else matrix)
+
+    def _widened(self, matrix: Matrix) -> Matrix:
+        if len(matrix) == self.dim:
+            return matrix
+        whole = np.eye(self.dim, dtype=np.float32)
+        whole[: len(matrix), : len(matrix)] = matrix
+        return whole
 
     def _scaled(self, matrix: Matrix) -> Matrix:
         if self.inverses is None:
@@ -161,7 +169,8 @@ def _check_shapes(model: Model, folder: Path) -> None:
     words, fields, dim = len(model.vocabulary.words), len(model.vocabulary.fields), model.dim
     shapes: dict[str, tuple[int, ...]] = {"query": (words, dim), "answer": (words, dim)}
     if model.has_matrices:
-        shapes["matrices"] = (fields, dim, dim)
+        turned = min(model.matrices.shape[-1], dim)
+        shapes["matrices"] = (fields, turned, turned)
     if model.steps is not None:
         shapes["steps"] = (fields if model.has_matrices else 0,)
     for name, shape in shapes.items():

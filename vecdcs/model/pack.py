@@ -86,7 +86,7 @@ def _first(items: Sequence[str], count: int) -> list[int]:
 def _fitting(model: Model, fields: int, megabytes: float) -> int:
     """How many words fit beside so many fields."""
     costs = [2 * model.dim + len(word.encode()) + WEIGHT_BYTES for word in model.vocabulary.words]
-    room = 1e6 * megabytes - SPARE - (fields * model.dim**2 if model.has_matrices else 0)
+    room = 1e6 * megabytes - SPARE - fields * model.matrices[:1].size
     count = int(np.searchsorted(np.cumsum(costs), room, side="right"))
     if not count:
         raise InputError(f"{fields} fields leave no room for words in {megabytes:g} MB: keep fewer")
@@ -120,7 +120,7 @@ def _merged(
 
 def rounded(model: Model) -> Model:
     """The model in whole numbers: vectors up to length, matrices as I + step * whole numbers."""
-    turns = np.asarray(model.matrices, np.float32) - np.eye(model.dim, dtype=np.float32)
+    turns = np.asarray(model.matrices, np.float32) - np.eye(model.matrices.shape[-1], dtype=np.float32)
     steps = np.abs(turns).max(axis=(1, 2), initial=0) / LARGEST
     matrices: Any = _whole(turns, steps[:, None, None])
     query, answer = (_whole_rows(vectors) for vectors in (model.query, model.answer))

@@ -257,12 +257,13 @@ def test_output_in_the_way_and_wrong_forest_are_refused(forest: Forest, tmp_path
 
 
 def test_plans_are_checked() -> None:
-    numbers = ({"dim": 0}, {"epochs": 0}, {"noise": 0}, {"rate": 0.0}, {"rate": float("nan")})
+    numbers = ({"dim": 0}, {"epochs": 0}, {"noise": 0}, {"rate": 0.0}, {"rate": float("nan")}, {"power": 1.5})
     for wrong in ({"recipe": "soup"}, {"variant": "half"}, *numbers):
         with pytest.raises(InputError):
             plan(**wrong)  # type: ignore[arg-type]
     assert plan("paper", noise=7).recipe.noise_mass == 7
     assert plan(rate=0.03).recipe.vector_rate == 0.03 and plan(rate=0.03).recipe.name == "default"
+    assert plan(power=1.0).recipe.word_power == 1.0 != plan().recipe.word_power
 
 
 def test_position_counts_windows() -> None:

@@ -24,6 +24,10 @@ def train(
         float | None,
         typer.Option(help="First step size of vectors; by default as the recipe; without matrices 0.03 for much text."),
     ] = None,
+    power: Annotated[
+        float | None,
+        typer.Option(help="Noise words are drawn by their weight to this power; 1 for completion, else as the recipe."),
+    ] = None,
     variant: Annotated[str, typer.Option(help="full, no-matrix, no-inverse or ud (on a vecUD forest).")] = "full",
     recipe: Annotated[
         str,
@@ -55,7 +59,7 @@ def train(
     from vecdcs.learn.session import Options
     from vecdcs.model.fit import fit
 
-    chosen = plan(recipe, variant, dim, epochs, noise, seed, rate)
+    chosen = plan(recipe, variant, dim, epochs, noise, seed, rate, power)
     limit = None if time_limit is None else 60 * time_limit
     options = Options(workers or cores(), 60 * checkpoint, limit)
     by = averaging(engine, workers, ray_address, round_paths)

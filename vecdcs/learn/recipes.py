@@ -156,8 +156,9 @@ def plan(
     noise: int | None = None,
     seed: int = 1,
     rate: float | None = None,
+    power: float | None = None,
 ) -> Plan:
-    """A checked plan; `noise` and `rate`, the first step size of vectors, are otherwise the recipe's."""
+    """A checked plan; `noise`, `rate` (of vectors, at first) and `power` (of noise words) are else the recipe's."""
     if recipe not in RECIPES:
         raise InputError(f"there is no recipe {recipe!r}; there are {', '.join(RECIPES)}")
     if variant not in VARIANTS:
@@ -167,9 +168,13 @@ def plan(
             raise InputError(f"{name} is {value}, but must be at least {least}")
     if rate is not None and not 0 < rate < float("inf"):
         raise InputError(f"rate is {rate}, but must be a number above 0")
+    if power is not None and not 0 <= power <= 1:
+        raise InputError(f"power is {power}, but must be between 0 and 1")
     chosen = RECIPES[recipe]
     if rate is not None:
         chosen = replace(chosen, vector_rate=rate)
+    if power is not None:
+        chosen = replace(chosen, word_power=power)
     if noise is not None:
         chosen = _against(chosen, noise)
     return Plan(chosen, variant, dim, epochs, seed)

@@ -13,14 +13,16 @@ DATA=${DATA:-../shared/data}
 OUT=${OUT:-build/paper/$SIZE}
 RESULTS=${RESULTS:-results/$SIZE}
 four="full no-matrix no-inverse ud"
-case $SIZE in # bytes of text from each file; dimension, passes, first rate, of general text and of novels; variants
-    small) set -- 250000 50 2 0.1 50 4 0.1 "$four paper" ;;
-    base) set -- 1500000 100 2 0.1 100 4 0.1 "$four paper" ;;
-    full) set -- 0 200 1 0.1 200 4 0.03 "$four" ;;
+case $SIZE in # bytes of text from each file; general text: dimension, passes, first rate, without matrices
+    small) set -- 250000 50 2 0.1 0.1 && novels="50 4 0.1 0.75" variants="$four paper" ;;
+    base) set -- 1500000 100 2 0.1 0.1 && novels="100 4 0.1 0.75" variants="$four paper" ;;
+    full) set -- 0 200 1 0.1 0.03 && novels="200 8 0.03 1" variants="$four joined" ;;
     *) echo "SIZE=$SIZE: expected small, base or full" >&2; exit 2 ;;
 esac
-BYTES=${BYTES:-$1} DIM=${DIM:-$2} GENERAL=${GENERAL:-$3} RATE=${RATE:-$4}
-NOVELS_DIM=${NOVELS_DIM:-$5} NOVELS=${NOVELS:-$6} NOVELS_RATE=${NOVELS_RATE:-$7} VARIANTS=${VARIANTS:-$8}
+BYTES=${BYTES:-$1} DIM=${DIM:-$2} GENERAL=${GENERAL:-$3} RATE=${RATE:-$4} PLAIN_RATE=${PLAIN_RATE:-$5}
+set -- $novels # dimension, passes, first rate, power of noise words
+NOVELS_DIM=${NOVELS_DIM:-$1} NOVELS=${NOVELS:-$2} NOVELS_RATE=${NOVELS_RATE:-$3} NOVELS_POWER=${NOVELS_POWER:-$4}
+VARIANTS=${VARIANTS:-$variants}
 mkdir -p "$OUT/models"
 
 step() { # name, command …: what it costs is noted in costs.jsonl
@@ -60,21 +62,26 @@ forest() { # name, source, options …
 
 # 3. Models; a finished one is left alone, a begun one goes on. Two numbers that make scores probabilities are then
 # fitted on the hidden part.
-model() { # kind, variant, dimension, passes, first rate
-    made=$OUT/models/$1-$2
-    learned=$OUT/forests/$1-split/train
-    case $2 in
-        ud) learned=$OUT/forests/$1-ud-split/train how="--variant ud" ;;
-        paper) how="--recipe paper" ;;
-        *) how="--variant $2" ;;
+model() { # kind, variant, dimension, passes, first rate, options …
+    kind=$1 variant=$2
+    made=$OUT/models/$kind-$variant learned=$OUT/forests/$kind-split/train how="--dim $3 --epochs $4 --rate $5"
+    shift 5
+    case $variant in
+        ud) learned=$OUT/forests/$kind-ud-split/train how="$how --variant ud" ;;
+        paper) how="$how --recipe paper" ;;
+        *) how="$how --variant $variant" ;;
     esac
-    [ -e "$made/manifest.json" ] && [ ! -e "$made.training" ] ||
-        step "train $1-$2" vecdcs train "$learned" -o "$made" --dim "$3" --epochs "$4" --rate "$5" $how
-    case $1-$2 in
+    if [ $variant = joined ]; then
+        [ -e "$made/manifest.json" ] ||
+            step "join $kind" vecdcs join "$OUT/models/$kind-full" "$OUT/models/$kind-no-matrix" -o "$made"
+    elif [ ! -e "$made/manifest.json" ] || [ -e "$made.training" ]; then
+        step "train $kind-$variant" vecdcs train "$learned" -o "$made" $how "$@"
+    fi
+    case $kind-$variant in
         *-ud | novels-*) return ;; # asked nothing
     esac
     [ -e "$made/calibration.json" ] ||
-        step "calibrate $1-$2" vecdcs calibrate "$made" --corpus "$OUT/forests/$1-split/hidden"
+        step "calibrate $kind-$variant" vecdcs calibrate "$made" --corpus "$OUT/forests/$kind-split/hidden"
 }
 
 # 4. Tables. Skip-gram by gensim (pip install 'vecdcs[baselines]') and a vectors file are rows of their own.
@@ -91,6 +98,7 @@ tables() { # kind, options …
             full) row="vecDCS" ;;
             paper) row="vecDCS (paper's recipe)" ;;
             ud) row="vecUD" ;;
+            joined) row="vecDCS joined with no matrix" ;;
             *) row=$(echo "$variant" | tr - " ") ;;
         esac
         set -- "$@" --model "$row=$OUT/models/$kind-$variant"
@@ -104,9 +112,12 @@ for kind in general novels; do
     forest $kind "$(text $kind)" --keep-parses
     case " $VARIANTS " in *" ud "*) forest $kind-ud "$OUT/forests/$kind/parses" --ud ;; esac
 done
-for variant in $VARIANTS; do
-    model general "$variant" "$DIM" "$GENERAL" "$RATE"
-    model novels "$variant" "$NOVELS_DIM" "$NOVELS" "$NOVELS_RATE"
+for one in $VARIANTS; do
+    case $one in no-matrix) rate=$PLAIN_RATE ;; *) rate=$RATE ;; esac
+    model general "$one" "$DIM" "$GENERAL" "$rate"
+    # The paper's recipe draws noise by weight as it is.
+    case $one in paper) power=1 ;; *) power=$NOVELS_POWER ;; esac
+    model novels "$one" "$NOVELS_DIM" "$NOVELS" "$NOVELS_RATE" --power "$power"
 done
 skipgram general "$DIM"
 skipgram novels "$NOVELS_DIM"

@@ -203,7 +203,14 @@ def test_the_reproduction_goes_from_text_to_tables_and_on_where_it_stopped(data:
         folder.mkdir(parents=True)
         (folder / "one.txt.xz").write_bytes(lzma.compress("\n".join([*lines, "cut off"]).encode()))
     folders = {"DATA": tmp_path / "data", "OUT": tmp_path / "out", "RESULTS": tmp_path / "results"}
-    numbers = {"BYTES": 10**6, "DIM": 8, "GENERAL": 1, "NOVELS_DIM": 6, "NOVELS": 1, "VARIANTS": "paper"}
+    numbers = {
+        "BYTES": 10**6,
+        "DIM": 8,
+        "GENERAL": 1,
+        "NOVELS_DIM": 6,
+        "NOVELS": 1,
+        "VARIANTS": "full no-matrix joined",
+    }
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     chosen = {name: str(value) for name, value in (folders | numbers).items()}
     command, environment = ["sh", str(ROOT / "runs/paper.sh")], {**os.environ, **chosen, "PATH": path}
@@ -213,14 +220,17 @@ def test_the_reproduction_goes_from_text_to_tables_and_on_where_it_stopped(data:
     costs = [json.loads(line) for line in (tmp_path / "out/costs.jsonl").read_text(encoding="utf-8").splitlines()]
     steps = [cost["step"] for cost in costs if "skip-gram" not in cost["step"]]
     built = [f"{what} {kind}" for kind in ("general", "novels") for what in ("build", "split")]
-    trained = ["train general-paper", "calibrate general-paper", "train novels-paper"]
-    assert steps == [*built, *trained, *2 * ["tables of general"], "tables of novels"]
+    made = []
+    for variant in ("full", "no-matrix"):
+        made += [f"train general-{variant}", f"calibrate general-{variant}", f"train novels-{variant}"]
+    made += ["join general", "calibrate general-joined", "join novels"]
+    assert steps == [*built, *made, *2 * ["tables of general"], "tables of novels"]
     assert all(cost["cpu_seconds"] > 0 and cost["megabytes"] > 10 for cost in costs)
     assert "cut off" not in (tmp_path / "out/text/general/one.txt").read_text(encoding="utf-8")
-    for kind, rows in (("general", 1), ("novels", 2)):
+    for kind, more in (("general", []), ("novels", ["PMI"])):
         told = json.loads((tmp_path / "results" / kind / "results.json").read_text(encoding="utf-8"))
         named = [name for name in told["models"] if name != "skip-gram"]
-        assert named == ["vecDCS (paper's recipe)", "PMI"][:rows]
+        assert named == ["vecDCS", "no matrix", "vecDCS joined with no matrix", *more]
 
 
 def test_worlds_are_learned_and_compared_with_counting(tmp_path: Path) -> None:

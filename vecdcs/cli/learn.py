@@ -76,7 +76,7 @@ def join(
     model: Annotated[Path, typer.Argument(help="A model with matrices.", metavar="MODEL")],
     plain: Annotated[Path, typer.Argument(help="A model without, of the same forest.", metavar="NO_MATRIX")],
     output: Annotated[Path, typer.Option("-o", "--output", help="The folder of the model to make.")],
-    share: Annotated[float, typer.Option(min=0, help="How much longer to make the vectors of the second.")] = 1.5,
+    share: Annotated[float, typer.Option(min=0, help="How much longer to make the vectors of the second.")] = 1.0,
 ) -> None:
     """Put a model with matrices and one without side by side: the one tells roles apart, the other what goes together.
 

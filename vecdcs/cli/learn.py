@@ -26,7 +26,7 @@ def train(
     ] = None,
     power: Annotated[
         float | None,
-        typer.Option(help="Noise words are drawn by their weight to this power; 1 for completion, else as the recipe."),
+        typer.Option(help="Noise words are drawn by their weight to this power; by default as the recipe."),
     ] = None,
     variant: Annotated[str, typer.Option(help="full, no-matrix, no-inverse or ud (on a vecUD forest).")] = "full",
     recipe: Annotated[

@@ -1,6 +1,6 @@
 """How fast a forest is searched: queries of one to three edges, warm, the median of several runs.
 
-python benchmarks/find_speed.py FOREST [QUERY...]
+    python benchmarks/find_speed.py FOREST [QUERY...]
 """
 
 from __future__ import annotations

@@ -95,13 +95,14 @@ def measure(trainers: list[Trainer], seconds: float, dim: int) -> list[dict[str,
         speeds.append(sgemm_gflops())
         for run in runs:
             run.go_on()
-    for trainer, run in zip(trainers, runs, strict=True):
-        print(f"d = {dim}, workers {trainer.workers}: {run.found(dim, float(np.median(speeds)))}")
+    found = [run.found(dim, float(np.median(speeds))) for run in runs]
+    for trainer, figures in zip(trainers, found, strict=True):
+        print(f"d = {dim}, workers {trainer.workers}: {figures}")
     cost = {trainer.workers: np.divide(run.spent, run.paths) for trainer, run in zip(trainers, runs, strict=True)}
     for workers in sorted(cost.keys() - {1}) if 1 in cost else []:
         times = np.median(cost[workers] / cost[1])
         print(f"d = {dim}, CPU a path with {workers} workers: {times:.3f} times that with one (median of rounds)")
-    return [run.found(dim, float(np.median(speeds))) for run in runs]
+    return found
 
 
 def main() -> None:

@@ -13,16 +13,14 @@ DATA=${DATA:-../shared/data}
 OUT=${OUT:-build/paper/$SIZE}
 RESULTS=${RESULTS:-results/$SIZE}
 four="full no-matrix no-inverse ud"
-case $SIZE in # bytes of text from each file; general text: dimension, passes, first rate, without matrices
-    small) set -- 250000 50 2 0.1 0.1 && novels="50 4 0.1 0.75" variants="$four paper" ;;
-    base) set -- 1500000 100 2 0.1 0.1 && novels="100 4 0.1 0.75" variants="$four paper" ;;
-    full) set -- 0 200 1 0.1 0.03 && novels="200 4 0.03 0.75" variants="$four joined" ;;
+case $SIZE in # bytes of text from each file; general text: dimension, passes, rate, rate without matrices; novels
+    small) set -- 250000 50 2 0.1 0.1 50 4 0.1 && variants="$four paper" ;;
+    base) set -- 1500000 100 2 0.1 0.1 100 4 0.1 && variants="$four paper" ;;
+    full) set -- 0 200 1 0.1 0.03 200 4 0.03 && variants="$four joined" ;;
     *) echo "SIZE=$SIZE: expected small, base or full" >&2; exit 2 ;;
 esac
 BYTES=${BYTES:-$1} DIM=${DIM:-$2} GENERAL=${GENERAL:-$3} RATE=${RATE:-$4} PLAIN_RATE=${PLAIN_RATE:-$5}
-set -- $novels # dimension, passes, first rate, power of noise words
-NOVELS_DIM=${NOVELS_DIM:-$1} NOVELS=${NOVELS:-$2} NOVELS_RATE=${NOVELS_RATE:-$3} NOVELS_POWER=${NOVELS_POWER:-$4}
-VARIANTS=${VARIANTS:-$variants}
+NOVELS_DIM=${NOVELS_DIM:-$6} NOVELS=${NOVELS:-$7} NOVELS_RATE=${NOVELS_RATE:-$8} VARIANTS=${VARIANTS:-$variants}
 mkdir -p "$OUT/models"
 
 step() { # name, command …: what it costs is noted in costs.jsonl
@@ -62,10 +60,9 @@ forest() { # name, source, options …
 
 # 3. Models; a finished one is left alone, a begun one goes on. Two numbers that make scores probabilities are then
 # fitted on the hidden part.
-model() { # kind, variant, dimension, passes, first rate, options …
+model() { # kind, variant, dimension, passes, first rate
     kind=$1 variant=$2
     made=$OUT/models/$kind-$variant learned=$OUT/forests/$kind-split/train how="--dim $3 --epochs $4 --rate $5"
-    shift 5
     case $variant in
         ud) learned=$OUT/forests/$kind-ud-split/train how="$how --variant ud" ;;
         paper) how="$how --recipe paper" ;;
@@ -75,7 +72,7 @@ model() { # kind, variant, dimension, passes, first rate, options …
         [ -e "$made/manifest.json" ] ||
             step "join $kind" vecdcs join "$OUT/models/$kind-full" "$OUT/models/$kind-no-matrix" -o "$made"
     elif [ ! -e "$made/manifest.json" ] || [ -e "$made.training" ]; then
-        step "train $kind-$variant" vecdcs train "$learned" -o "$made" $how "$@"
+        step "train $kind-$variant" vecdcs train "$learned" -o "$made" $how
     fi
     case $kind-$variant in
         *-ud | novels-*) return ;; # asked nothing
@@ -115,9 +112,7 @@ done
 for one in $VARIANTS; do
     case $one in no-matrix) rate=$PLAIN_RATE ;; *) rate=$RATE ;; esac
     model general "$one" "$DIM" "$GENERAL" "$rate"
-    # The paper's recipe draws noise by weight as it is.
-    case $one in paper) power=1 ;; *) power=$NOVELS_POWER ;; esac
-    model novels "$one" "$NOVELS_DIM" "$NOVELS" "$NOVELS_RATE" --power "$power"
+    model novels "$one" "$NOVELS_DIM" "$NOVELS" "$NOVELS_RATE"
 done
 skipgram general "$DIM"
 skipgram novels "$NOVELS_DIM"

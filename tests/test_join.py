@@ -65,10 +65,12 @@ def test_what_does_not_fit_is_refused(tmp_path: Path) -> None:
     save(model, tmp_path / "full", [])
     save(plain, tmp_path / "plain", [])
     save(random_model(2, dim=6, words=("cow/N",), matrices=False), tmp_path / "other", [])
+    save(replace(plain, config={"forest": {"digest": "another"}}), tmp_path / "elsewhere", [])
     for first, second, message in (
         ("plain", "plain", "with matrices first"),
         ("full", "full", "without matrices second"),
         ("full", "other", "not those of"),
+        ("full", "elsewhere", "not those of"),
     ):
         with pytest.raises(InputError, match=message):
             join(tmp_path / first, tmp_path / second, tmp_path / "both", 1.0)

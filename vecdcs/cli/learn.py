@@ -80,7 +80,7 @@ def join(
 ) -> None:
     """Put a model with matrices and one without side by side: the one tells roles apart, the other what goes together.
 
-    The scores of both add up. On much text this is better than either.
+    The scores of both add up. docs/results.md compares it with either of them.
 
     [bold]Example[/bold]
 

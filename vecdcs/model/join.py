@@ -21,8 +21,8 @@ def join(path: Path, plain: Path, output: Path, share: float) -> Model:
         raise InputError("expected a model with matrices first", str(path))
     if other.has_matrices:
         raise InputError("expected a model without matrices second: `vecdcs train --variant no-matrix`", str(plain))
-    if (model.vocabulary.words, model.vocabulary.fields) != (other.vocabulary.words, other.vocabulary.fields):
-        raise InputError(f"its words and fields are not those of {path}: train both on the same forest", str(plain))
+    if _learned_from(model) != _learned_from(other):
+        raise InputError(f"its words, fields or text are not those of {path}: train both on one forest", str(plain))
     if model.steps is not None or other.steps is not None:
         raise InputError("expected models as they were learned: join first, then pack", str(path))
     save(joined(model, other, share), output, [])
@@ -37,6 +37,11 @@ def joined(model: Model, plain: Model, share: float) -> Model:
     config = {**model.config, "joined": {"plan": plain.config.get("plan"), "share": share}}
     query, answer = _side_by_side(model.query, plain.query, share), _side_by_side(model.answer, plain.answer, share)
     return replace(model, query=query, answer=answer, config=config, path=None)
+
+
+def _learned_from(model: Model) -> tuple[object, ...]:
+    """What guards against leaks look at must be true of both parts."""
+    return model.vocabulary.words, model.vocabulary.fields, model.config.get("forest"), model.config.get("sources")
 
 
 def _side_by_side(vectors: NDArray[np.float32], others: NDArray[np.float32], share: float) -> NDArray[np.float32]:

@@ -9,8 +9,11 @@ from random_forest import random_trees
 from vecdcs.learn import reference
 from vecdcs.learn.batches import Kinds, dcs_kinds, marginals, no_kinds, shared_noise, ud_kinds, with_noise
 from vecdcs.learn.chance import stream
-from vecdcs.learn.kernel import NONE, Chains, Gradient, Noise, Objective, Parameters, gradient, room
+from vecdcs.learn.kernel import gradient
+from vecdcs.learn.objective import Gradient, Noise, Objective, room
 from vecdcs.learn.paths import prepare, sample, starts
+from vecdcs.learn.rows import NONE
+from vecdcs.learn.walks import Chains, Parameters
 
 WORDS, FIELDS, LONGEST, DIM = 12, 5, 4, 7
 CASES = {

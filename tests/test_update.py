@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from vecdcs.learn import reference, update
-from vecdcs.learn.kernel import NONE, Gradient, Parameters
+from vecdcs.learn.objective import Gradient
+from vecdcs.learn.rows import NONE, sort
 from vecdcs.learn.trainer import orthogonal
+from vecdcs.learn.walks import Parameters
 
 DIM, FIELDS = 6, 3
 FREE = update.Rate(0.1, 0.0, 0.0)
@@ -34,7 +36,7 @@ def model(rng: np.random.Generator, tied: bool) -> Parameters:
 def test_words_move_along_the_sum_of_their_rows() -> None:
     step = gradient(np.random.default_rng(1))
     table, used = np.zeros((5, DIM), np.float32), np.zeros(5, np.int64)
-    by_word = update.sort(step.query_word, 5)
+    by_word = sort(step.query_word, 5)
     update.update_words(table, used, step.query, by_word, 0, 2, FREE)
     update.update_words(table, used, step.query, by_word, 2, 5, FREE)
     for word in range(5):
@@ -45,7 +47,7 @@ def test_words_move_along_the_sum_of_their_rows() -> None:
 
 def test_caps_shorten_steps() -> None:
     step = gradient(np.random.default_rng(1))
-    by_word = update.sort(step.query_word, 5)
+    by_word = sort(step.query_word, 5)
     table, used = np.zeros((5, DIM), np.float32), np.zeros(5, np.int64)
     update.update_words(table, used, step.query, by_word, 0, 5, update.Rate(10.0, 0.0, 0.3))
     np.testing.assert_allclose(np.linalg.norm(table, axis=1), 0.3, rtol=1e-5)
@@ -58,7 +60,7 @@ def test_decay_is_a_scale_of_parameter_and_steps() -> None:
     table, used = stored.astype(np.float32), np.zeros(5, np.int64)
     for _ in range(20):
         step = gradient(rng)
-        by_word = update.sort(step.query_word, 5)
+        by_word = sort(step.query_word, 5)
         update.update_words(table, used, step.query, by_word, 0, 5, update.Rate(0.1, 0.02, 0.0))
         for word, row in zip(step.query_word, step.query, strict=True):
             stored[word] += 0.1 * row if word != NONE else 0.0
@@ -72,7 +74,7 @@ def test_decay_of_fields_is_by_the_uses_of_both_matrices() -> None:
     stored = learned.matrix.astype(np.float64)
     for _ in range(20):
         step = gradient(rng)
-        by_step = update.sort(step.step, 2 * FIELDS)
+        by_step = sort(step.step, 2 * FIELDS)
         for field in range(FIELDS):
             rate, binding = update.Rate(0.01, 0.003, 0.0), update.Binding(False, 0, 0, 0, 10**9)
             update.update_field(learned, counted, step, by_step, field, rate, binding)
@@ -96,7 +98,7 @@ def test_fields_move_along_the_sum_of_their_outer_products(tied: bool) -> None:
                 part, learned, int(step.step[k]), step.left[k].astype(float), step.right[k].astype(float)
             )
             expected += 0.1 * part
-    by_step = update.sort(step.step, 2 * FIELDS)
+    by_step = sort(step.step, 2 * FIELDS)
     for field in range(FIELDS):
         update.update_field(learned, uses(), step, by_step, field, FREE, update.Binding(False, 0, 0, 0, 10**9))
     np.testing.assert_allclose(learned.matrix, expected, rtol=1e-4, atol=1e-5)
@@ -110,7 +112,7 @@ def test_drifted_matrices_are_brought_back(tied: bool) -> None:
     used, binding = uses(), update.Binding(True, 0.02, 0, 0, 1)
     for _ in range(50):
         step = gradient(rng)
-        by_step = update.sort(step.step, 2 * FIELDS)
+        by_step = sort(step.step, 2 * FIELDS)
         for field in range(FIELDS):
             update.update_field(learned, used, step, by_step, field, update.Rate(0.02, 0.0, 0.1), binding)
     errors = learned.matrix.transpose(0, 2, 1) @ learned.matrix - np.eye(DIM)

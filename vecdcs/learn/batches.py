@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from vecdcs.corpus.flat import IntArray
 from vecdcs.learn.chance import number, uniform
-from vecdcs.learn.kernel import Chains, Noise
+from vecdcs.learn.objective import Noise
 from vecdcs.learn.paths import Paths
+from vecdcs.learn.walks import Chains
 
 Cumulative = NDArray[np.float64]
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from vecdcs.learn.kernel import Chains, Noise, Objective, Parameters
+from vecdcs.learn.objective import Noise, Objective
+from vecdcs.learn.walks import Chains, Parameters
 
 Array = NDArray[np.float64]
 Sums = tuple[Array, Array, Array]

@@ -20,10 +20,13 @@ from numpy.typing import NDArray
 from vecdcs.corpus.flat import FlatTrees, IntArray
 from vecdcs.corpus.vocabulary import Vocabulary
 from vecdcs.errors import VecdcsError
-from vecdcs.learn import batches, kernel, update
+from vecdcs.learn import batches, kernel, objective, update
 from vecdcs.learn.chance import stream
+from vecdcs.learn.objective import Gradient, Objective
 from vecdcs.learn.paths import Walks, prepare, sample, starts, thinned
 from vecdcs.learn.recipes import Plan
+from vecdcs.learn.rows import Rows, Sorted, sort
+from vecdcs.learn.walks import Parameters
 
 SHARDS_AT_ONCE = 8
 LEAST_STEPS, LEAST_PATHS = 2000, 32
@@ -65,7 +68,7 @@ class Report(NamedTuple):
 class State:
     """All that training changes, beside its position."""
 
-    parameters: kernel.Parameters
+    parameters: Parameters
     uses: update.Uses
 
     def arrays(self) -> dict[str, NDArray[np.generic]]:
@@ -88,7 +91,7 @@ def initial_state(plan: Plan, vocabulary: Vocabulary) -> State:
         np.zeros(fields),
         np.zeros(fields, np.int64),
     )
-    return State(kernel.Parameters(query, answer, _initial_matrices(plan, fields), plan.tied), uses)
+    return State(Parameters(query, answer, _initial_matrices(plan, fields), plan.tied), uses)
 
 
 def _initial_matrices(plan: Plan, fields: int) -> NDArray[np.float32]:
@@ -133,7 +136,7 @@ class Trainer:
         self.state = initial_state(plan, vocabulary)
         recipe = plan.recipe
         self.private, self.shared = (recipe.noise, 0) if recipe.private else (0, recipe.noise)
-        self.objective = kernel.Objective(recipe.shift, 1.0, recipe.noise_mass / recipe.noise, recipe.clip)
+        self.objective = Objective(recipe.shift, 1.0, recipe.noise_mass / recipe.noise, recipe.clip)
         self.shares = batches.marginals(
             vocabulary.word_weights, vocabulary.field_weights, recipe.word_power, recipe.field_power
         )
@@ -154,17 +157,17 @@ class Trainer:
                 return batches.dcs_kinds(recipe.longest, words, chains)
 
     @cached_property
-    def room(self) -> kernel.Gradient:
+    def room(self) -> Gradient:
         """Room for a whole step's gradient; each micro-batch has an equal share of every array."""
         recipe = self.plan.recipe
         words, chains = self.kinds.roots, len(self.kinds.parent) - self.kinds.roots
-        one = kernel.room(self.paths, self.private, self.shared * words, self.shared * chains, self.plan.dim)
-        return kernel.Gradient._make(np.concatenate([array] * recipe.batches) for array in one)
+        one = objective.room(self.paths, self.private, self.shared * words, self.shared * chains, self.plan.dim)
+        return Gradient._make(np.concatenate([array] * recipe.batches) for array in one)
 
-    def share(self, batch: int) -> kernel.Gradient:
+    def share(self, batch: int) -> Gradient:
         count = self.plan.recipe.batches
         parts = (slice(len(array) // count * batch, len(array) // count * (batch + 1)) for array in self.room)
-        return kernel.Gradient._make(array[part] for array, part in zip(self.room, parts, strict=True))
+        return Gradient._make(array[part] for array, part in zip(self.room, parts, strict=True))
 
     def run(self, start: Position = Position()) -> Iterator[Report]:  # noqa: B008 (immutable)
         """Train from a position on; yields after each step, when the state is whole."""
@@ -264,9 +267,7 @@ class Trainer:
         self._apply(rate, each)
         return sum(loss for loss, _ in results), sum(paths for _, paths in results)
 
-    def _gradient(
-        self, walks: Walks, nodes: IntArray, place: tuple[int, int, int], out: kernel.Gradient
-    ) -> tuple[float, int]:
+    def _gradient(self, walks: Walks, nodes: IntArray, place: tuple[int, int, int], out: Gradient) -> tuple[float, int]:
         """Sample the paths of a micro-batch and fill its share of the room; its loss and the number of its paths."""
         recipe, seed = self.plan.recipe, self.plan.seed
         paths = sample(walks, nodes, stream(seed, WALKS, *place), recipe.longest)
@@ -286,7 +287,7 @@ class Trainer:
         cap = recipe.matrix_cap * np.sqrt(self.plan.dim)
         matrix = update.Rate(recipe.matrix_rate * rate, recipe.matrix_rate * recipe.matrix_decay, cap)
         tasks: list[Field | Words] = []
-        by_step = update.sort(room.step, 2 * len(self.vocabulary.fields))
+        by_step = sort(room.step, 2 * len(self.vocabulary.fields))
         sizes = np.add.reduceat(np.diff(by_step.begin), np.arange(0, len(by_step.begin) - 1, 2))
         for field in np.argsort(-sizes, kind="stable")[: np.count_nonzero(sizes)] if len(model.matrix) else []:
             tasks.append(Field(model, uses, room, by_step, int(field), matrix, self.binding))
@@ -294,12 +295,12 @@ class Trainer:
             (model.query, uses.query, room.query, room.query_word, vector),
             (model.answer, uses.answer, room.answer, room.answer_word, answer),
         ):
-            by_word = update.sort(words, len(table))
+            by_word = sort(words, len(table))
             for begin, end in self._parts(by_word):
                 tasks.append(Words(table, used, rows, by_word, begin, end, step))
         each(lambda task: task(), tasks)
 
-    def _parts(self, by_word: update.Sorted) -> list[tuple[int, int]]:
+    def _parts(self, by_word: Sorted) -> list[tuple[int, int]]:
         """Ranges of words with about equal numbers of rows, one a worker."""
         aims = np.linspace(0, by_word.begin[-1], self.workers + 1)
         ends = np.searchsorted(by_word.begin, aims, side="left")
@@ -310,10 +311,10 @@ class Trainer:
 class Field(NamedTuple):
     """The task of updating one field."""
 
-    model: kernel.Parameters
+    model: Parameters
     uses: update.Uses
-    room: kernel.Gradient
-    by_step: update.Sorted
+    room: Gradient
+    by_step: Sorted
     field: int
     rate: update.Rate
     binding: update.Binding
@@ -325,10 +326,10 @@ class Field(NamedTuple):
 class Words(NamedTuple):
     """The task of updating a range of words."""
 
-    table: kernel.Rows
+    table: Rows
     uses: NDArray[np.int64]
-    rows: kernel.Rows
-    by_word: update.Sorted
+    rows: Rows
+    by_word: Sorted
     first: int
     last: int
     rate: update.Rate

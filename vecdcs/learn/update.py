@@ -9,7 +9,9 @@ from numba import njit
 from numpy.typing import NDArray
 
 from vecdcs.corpus.flat import IntArray
-from vecdcs.learn.kernel import NONE, Gradient, Parameters, Rows, copy_row
+from vecdcs.learn.objective import Gradient
+from vecdcs.learn.rows import Rows, Sorted, copy_row
+from vecdcs.learn.walks import Parameters
 
 BLOCK, GENTLE = 512, 0.1
 
@@ -47,31 +49,6 @@ class Binding(NamedTuple):
     inverse: float
     orthogonality: float
     every: int
-
-
-class Sorted(NamedTuple):
-    """Rows in order of what they belong to: those of item k are order[begin[k]:begin[k+1]]."""
-
-    order: IntArray
-    begin: NDArray[np.int64]
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def sort(keys: IntArray, kinds: int) -> Sorted:
-    """Stable counting sort of the rows with a key."""
-    begin = np.zeros(kinds + 1, np.int64)
-    for key in keys:
-        if key != NONE:
-            begin[key + 1] += 1
-    for key in range(kinds):
-        begin[key + 1] += begin[key]
-    place = begin[:-1].copy()
-    order = np.empty(begin[kinds], np.int32)
-    for i in range(len(keys)):
-        if keys[i] != NONE:
-            order[place[keys[i]]] = i
-            place[keys[i]] += 1
-    return Sorted(order, begin)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

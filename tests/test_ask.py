@@ -342,18 +342,15 @@ def test_learned_vectors_answer_far_better_than_chance(world: Asker, corpus: Cor
 def test_probabilities_are_calibrated_on_what_they_are_fitted_to(world: Asker) -> None:
     """Answers given with probabilities around p are right about as often."""
     from vecdcs.corpus.forest import Forest
-    from vecdcs.model.compose import surrounding_vectors
+    from vecdcs.model.calibrate import across
 
     flat = Forest.open(world_folder() / "forest").flat(0, world.vocabulary)
-    vectors = surrounding_vectors(world, flat)
-    words = flat.word.astype(np.int64)
-    chosen = np.random.default_rng(1).permutation(len(words))[:3000]
-    fitted = calibrate(world.answer_space, vectors[chosen[:1500]], words[chosen[:1500]], world.calibration)
-    scores = world.answer_space.scores(vectors[chosen[1500:]])
-    logits = log_odds(world.answer_space, scores, fitted)
+    edges = np.random.default_rng(1).permutation(np.flatnonzero(flat.parent >= 0))[:3000]
+    fitted = calibrate(world.answer_space, *across(world, flat, edges[:750], edges[750:1500]), world.calibration)
+    vectors, words = across(world, flat, edges[1500:2250], edges[2250:])
+    logits = log_odds(world.answer_space, world.answer_space.scores(vectors), fitted)
     chance = np.exp(logits - log_sum(logits)[:, None])
-    best = chance.argmax(1)
-    assert chance.max(1).mean() == pytest.approx(float((best == words[chosen[1500:]]).mean()), abs=0.1)
+    assert chance.max(1).mean() == pytest.approx(float((chance.argmax(1) == words).mean()), abs=0.1)
 
 
 def test_logic_has_no_vector() -> None:

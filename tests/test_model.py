@@ -1,4 +1,4 @@
-"""The model folder: mapped, checked, readable by others; composition by equation (4); inspection."""
+"""The model folder: mapped, checked, readable by others; projection; inspection."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from safetensors.numpy import load_file, save_file
 from typer.testing import CliRunner
 
 from vecdcs.cli import app
-from vecdcs.corpus.flat import FlatTrees
 from vecdcs.corpus.vocabulary import cut
 from vecdcs.errors import InputError
 from vecdcs.learn import tensors
 from vecdcs.learn.trainer import orthogonal
-from vecdcs.model.compose import project, surrounding_vectors, tree_vectors, word_vectors
+from vecdcs.model.calibrate import across
+from vecdcs.model.compose import project, word_vectors
 from vecdcs.model.inspect import inspection, off_identity, same_pos_share
 from vecdcs.model.model import Model, check, load, save, unit
 from vecdcs.model.pack import rounded
@@ -119,56 +119,27 @@ def test_narrow_matrices_turn_the_first_dimensions_alone(tmp_path: Path, pair: b
     np.testing.assert_allclose(around[0, 4:] / around[0, 4], 1)
 
 
-def naive(model: Model, trees: FlatTrees, node: int, came_from: int | None, with_word: bool = True) -> np.ndarray:
-    """Equation (4) on the tree re-rooted at a node, recursively; conjuncts of where it came from are left out."""
-    own = model.query_vector(model.vocabulary.words[trees.word[node]]) if with_word else np.zeros(model.dim)
-    ways = []
-    for other in range(len(trees.word)):
-        down, up = trees.parent[other] == node, trees.parent[node] == other
-        if other == came_from or not (down or up):
-            continue
-        same = down and came_from is not None and trees.parent[came_from] == node
-        if same and 0 < trees.group[other] == trees.group[came_from]:
-            continue
-        child = other if down else node
-        labels = [model.vocabulary.fields[number] for number in (trees.label[child], trees.parent_label[child])]
-        ways.append(project(model, naive(model, trees, other, node)[None], labels if down else labels[::-1])[0])
-    return own + (np.mean(ways, 0) if ways else 0)
-
-
 @pytest.mark.parametrize("pair", [False, True])
-def test_composition_equals_the_recursion(pair: bool) -> None:
+def test_one_step_across_edges_is_projection(pair: bool) -> None:
+    """Calibration asks at both ends of edges: M_L M_P^-1 up, M_P M_L^-1 down."""
     model = made(pair)
     trees = random_trees(np.random.default_rng(3), 5, len(WORDS), len(FIELDS))
-    below, around = tree_vectors(model, trees), surrounding_vectors(model, trees)
-    for node in range(len(trees.word)):
-        parent = int(trees.parent[node])
-        subtree = naive(model, replace(trees, group=np.zeros_like(trees.group)), node, parent if parent >= 0 else None)
-        np.testing.assert_allclose(below[node], subtree, atol=1e-4)
-        total = around_by_definition(model, trees, node)
-        np.testing.assert_allclose(around[node], unit(total.astype(np.float32)), atol=1e-4)
-
-
-def around_by_definition(model: Model, trees: FlatTrees, node: int) -> np.ndarray:
-    """From above once, and every child's sub-tree once; the scale does not matter."""
-    ungrouped = replace(trees, group=np.zeros_like(trees.group))
-    total = np.zeros(model.dim)
-    parent = int(trees.parent[node])
-    if parent >= 0:
-        labels = [model.vocabulary.fields[number] for number in (trees.parent_label[node], trees.label[node])]
-        total += project(model, naive(model, trees, parent, node)[None], labels)[0]
-    for child in np.flatnonzero(trees.parent == node):
-        labels = [model.vocabulary.fields[number] for number in (trees.label[child], trees.parent_label[child])]
-        total += project(model, naive(model, ungrouped, int(child), node)[None], labels)[0]
-    return total
+    inner = np.flatnonzero(trees.parent >= 0)
+    asked, words = across(model, trees, inner, inner)
+    assert words.tolist() == [*trees.word[trees.parent[inner]], *trees.word[inner]]
+    name, fields = model.vocabulary.words, model.vocabulary.fields
+    for at, node in enumerate(inner):
+        labels = [fields[trees.label[node]], fields[trees.parent_label[node]]]
+        up = project(model, word_vectors(model, [name[trees.word[node]]]), labels)
+        down = project(model, word_vectors(model, [name[trees.word[trees.parent[node]]]]), labels[::-1])
+        np.testing.assert_allclose(asked[at], unit(up)[0], atol=1e-5)
+        np.testing.assert_allclose(asked[len(inner) + at], unit(down)[0], atol=1e-5)
 
 
 def test_without_matrices_projection_is_identity() -> None:
     model = replace(made(), matrices=np.empty((0, 6, 6), np.float32))
     vectors = word_vectors(model, ["w1/N", "w2/V"])
     assert np.array_equal(project(model, vectors, ("ARG", "COMP")), vectors)
-    trees = random_trees(np.random.default_rng(3), 2, len(WORDS), len(FIELDS))
-    assert np.isfinite(tree_vectors(model, trees)).all()
 
 
 def test_inspection_measures_what_it_says() -> None:

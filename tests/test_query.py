@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_models import random_model
@@ -14,8 +11,7 @@ from strategies import trees
 from vecdcs.corpus.vocabulary import Vocabulary
 from vecdcs.dcs.tree import BLANK, Tree
 from vecdcs.model.ask import Asker
-from vecdcs.model.compose import surrounding_vectors, tree_vectors
-from vecdcs.model.model import Model, unit
+from vecdcs.model.model import Model
 from vecdcs.model.query import compose, contributions, hung, lay_flat, node_vectors
 
 MODEL = random_model()
@@ -119,19 +115,6 @@ def test_contributions_add_up(tree: Tree, answers: int) -> None:
     added = contributions(MODEL, laid.trees, vectors, weights)
     expected = weights[0] @ compose(MODEL, laid.trees, vectors)[0].astype(np.float64)
     np.testing.assert_allclose(added.sum(0), expected, rtol=1e-3, atol=1e-3)
-
-
-@pytest.mark.parametrize("tied", [True, False])
-@given(tree=trees(words=("man/N", "drug/N", "old/J", "sell/V"), rerooted=False))
-@settings(max_examples=30, deadline=None)
-def test_agrees_with_the_vectors_of_whole_forests(tied: bool, tree: Tree) -> None:
-    """compose.py has the vectors of all nodes of all trees; here the trees are hung up at one node each."""
-    model = random_model(tied=tied)
-    laid = lay_flat(model.vocabulary, [tree])
-    flat = replace(laid.trees, group=np.array([row[5] for row in tree.to_nodes()], np.int32))
-    np.testing.assert_allclose(tree_vectors(model, flat)[0], vector(model, tree), rtol=1e-3, atol=1e-4)
-    around = [unit(vector(model, hung(tree.blank(at), at))) for at in range(len(tree))]
-    np.testing.assert_allclose(surrounding_vectors(model, flat), around, atol=2e-3)
 
 
 def test_without_matrices_composition_is_a_mean() -> None:

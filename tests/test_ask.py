@@ -342,12 +342,12 @@ def test_learned_vectors_answer_far_better_than_chance(world: Asker, corpus: Cor
 def test_probabilities_are_calibrated_on_what_they_are_fitted_to(world: Asker) -> None:
     """Answers given with probabilities around p are right about as often."""
     from vecdcs.corpus.forest import Forest
-    from vecdcs.model.calibrate import across
+    from vecdcs.model.calibrate import asked_by_few
 
     flat = Forest.open(world_folder() / "forest").flat(0, world.vocabulary)
-    edges = np.random.default_rng(1).permutation(np.flatnonzero(flat.parent >= 0))[:3000]
-    fitted = calibrate(world.answer_space, *across(world, flat, edges[:750], edges[750:1500]), world.calibration)
-    vectors, words = across(world, flat, edges[1500:2250], edges[2250:])
+    vectors, words = asked_by_few(world, flat, np.random.default_rng(1), 3000)
+    fitted = calibrate(world.answer_space, vectors[:1500], words[:1500], world.calibration)
+    vectors, words = vectors[1500:], words[1500:]
     logits = log_odds(world.answer_space, world.answer_space.scores(vectors), fitted)
     chance = np.exp(logits - log_sum(logits)[:, None])
     assert chance.max(1).mean() == pytest.approx(float((chance.argmax(1) == words).mean()), abs=0.1)

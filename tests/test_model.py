@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,7 @@ from vecdcs.corpus.vocabulary import cut
 from vecdcs.errors import InputError
 from vecdcs.learn import tensors
 from vecdcs.learn.trainer import orthogonal
-from vecdcs.model.calibrate import across
+from vecdcs.model.calibrate import asked_by_few
 from vecdcs.model.compose import project, word_vectors
 from vecdcs.model.inspect import inspection, off_identity, same_pos_share
 from vecdcs.model.model import Model, check, load, save, unit
@@ -120,20 +121,29 @@ def test_narrow_matrices_turn_the_first_dimensions_alone(tmp_path: Path, pair: b
 
 
 @pytest.mark.parametrize("pair", [False, True])
-def test_one_step_across_edges_is_projection(pair: bool) -> None:
-    """Calibration asks at both ends of edges: M_L M_P^-1 up, M_P M_L^-1 down."""
+def test_calibration_asks_by_one_or_two_words_beside_a_node(pair: bool) -> None:
+    """M_L M_P^-1 from a child, M_P M_L^-1 from the parent; which two of many is left to chance."""
     model = made(pair)
     trees = random_trees(np.random.default_rng(3), 5, len(WORDS), len(FIELDS))
-    inner = np.flatnonzero(trees.parent >= 0)
-    asked, words = across(model, trees, inner, inner)
-    assert words.tolist() == [*trees.word[trees.parent[inner]], *trees.word[inner]]
-    name, fields = model.vocabulary.words, model.vocabulary.fields
-    for at, node in enumerate(inner):
-        labels = [fields[trees.label[node]], fields[trees.parent_label[node]]]
-        up = project(model, word_vectors(model, [name[trees.word[node]]]), labels)
-        down = project(model, word_vectors(model, [name[trees.word[trees.parent[node]]]]), labels[::-1])
-        np.testing.assert_allclose(asked[at], unit(up)[0], atol=1e-5)
-        np.testing.assert_allclose(asked[len(inner) + at], unit(down)[0], atol=1e-5)
+    beside: dict[int, list[np.ndarray]] = {}
+    for node in np.flatnonzero(trees.parent >= 0):
+        parent = int(trees.parent[node])
+        labels = [model.vocabulary.fields[number] for number in (trees.label[node], trees.parent_label[node])]
+        words = [model.vocabulary.words[trees.word[at]] for at in (node, parent)]
+        beside.setdefault(parent, []).append(project(model, word_vectors(model, words[:1]), labels)[0])
+        beside.setdefault(int(node), []).append(project(model, word_vectors(model, words[1:]), labels[::-1])[0])
+    asked, truth = asked_by_few(model, trees, np.random.default_rng(1), 1000)
+    assert len(asked) == len(truth) == len(beside)
+    assert sorted(truth) == sorted(trees.word[[*beside]])
+    possible = [
+        (trees.word[node], unit(sum(some)[None])[0])
+        for node, vectors in beside.items()
+        for some in (combinations(vectors, 2) if len(vectors) > 1 else [vectors])
+    ]
+    for vector, word in zip(asked, truth, strict=True):
+        assert any(word == other and np.allclose(vector, one, atol=1e-5) for other, one in possible)
+    fewer, _ = asked_by_few(model, trees, np.random.default_rng(1), 3)
+    assert len(fewer) == 3
 
 
 def test_without_matrices_projection_is_identity() -> None:

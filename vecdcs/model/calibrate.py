@@ -12,30 +12,45 @@ from vecdcs.model.query import Nodes, Vectors, carried, lowered, node_vectors
 from vecdcs.model.search import Calibration, calibrate
 
 SHARDS = 8  # of a large forest, so many are asked about
+BESIDE = 2  # words beside a node that ask for it, as in short questions
 
 
 def calibrate_on(asker: Asker, forest: Forest, nodes: int, seed: int = 0) -> Calibration:
-    """Ask for some nodes of a forest by one word beside each, as short questions do; what stands there is the truth."""
+    """Ask for some nodes of a forest by one or two words beside each; the words that stand there are the truth."""
     rng = np.random.default_rng(seed)
     shards = rng.permutation(len(forest.shards))
     vectors, words = [], []
     for shard in shards:
         trees = forest.flat(int(shard), asker.vocabulary)
-        some = rng.permutation(np.flatnonzero(trees.parent >= 0))[: max(nodes // min(len(shards), SHARDS), 1)]
-        asked, truth = across(asker, trees, some[::2], some[1::2])
-        vectors.append(asked)
-        words.append(truth)
+        some = asked_by_few(asker, trees, rng, max(nodes // min(len(shards), SHARDS), 1))
+        vectors.append(some[0])
+        words.append(some[1])
         if sum(map(len, words)) >= nodes:
             break
     return calibrate(asker.answer_space, np.concatenate(vectors), np.concatenate(words), asker.calibration)
 
 
-def across(model: Model, trees: FlatTrees, up: Nodes, down: Nodes) -> tuple[Vectors, Nodes]:
-    """What the nodes `up` ask for at their parents, then what the parents of `down` ask for there; and the words there.
+def asked_by_few(model: Model, trees: FlatTrees, rng: np.random.Generator, count: int) -> tuple[Vectors, Nodes]:
+    """What up to two words beside each of some nodes ask for there, of length 1, and the words of these nodes."""
+    child = np.flatnonzero(trees.parent >= 0)
+    by, at = np.tile(child, 2), np.concatenate([trees.parent[child], child])  # asked for by a child, by the parent
+    order = rng.permutation(len(at))
+    order = order[np.argsort(at[order], kind="stable")]
+    first = np.flatnonzero(np.diff(at[order], prepend=-1))
+    some = rng.permutation(len(first))[:count]
+    ends = np.append(first, len(order))
+    vectors = np.zeros((len(some), model.dim), np.float32)
+    for place in range(BESIDE):
+        rows = np.flatnonzero(first[some] + place < ends[some + 1])
+        edge = order[first[some[rows]] + place]
+        vectors[rows] += across(model, trees, by[edge], edge < len(child))
+    return unit(vectors), trees.word[at[order[first[some]]]].astype(np.int64)
 
-    Vectors are of length 1.
-    """
-    own, above = node_vectors(model, trees), trees.parent
-    asked = [carried(model, trees, up, own[up]), lowered(model, trees, down, own[above[down]])]
-    words = trees.word[np.concatenate([above[up], down])].astype(np.int64)
-    return unit(np.concatenate(asked)), words
+
+def across(model: Model, trees: FlatTrees, nodes: Nodes, up: np.ndarray) -> Vectors:
+    """What nodes ask for at their parents where `up`, else what their parents ask for at them."""
+    own = node_vectors(model, trees)
+    found = np.empty((len(nodes), model.dim), np.float32)
+    found[up] = carried(model, trees, nodes[up], own[nodes[up]])
+    found[~up] = lowered(model, trees, nodes[~up], own[trees.parent[nodes[~up]]])
+    return found

@@ -1,23 +1,26 @@
 #!/bin/sh
-# The default recipe on the amount of text and paths that the authors' program was measured on: one file of Wikipedia
-# (6.5 million words, 18.4 million paths), d = 100, one pass, five seeds. Killed at any point, the same command goes on.
-#   FILE=wp_lowid_2015_00 sh runs/equal.sh
-# Also from the environment: DATA, a folder with corpus/general and eval; OUT, where the forest and models go; SEEDS;
-# RESULTS, where the table goes.
+# The default recipe on as much text as the authors' program was measured on: files of 6.5 million words of Wikipedia,
+# 18 million paths, d = 100, one pass. Killed at any point, the same command goes on where it stopped.
+#   sh runs/equal.sh
+# From the environment: FILES, each for a forest of its own, and SEEDS; DATA, a folder with corpus/general and eval; OUT,
+# where forests and models go; RESULTS, where the table goes.
 set -eu
 cd "$(dirname "$0")/.."
 [ -x .venv/bin/vecdcs ] && PATH=$PWD/.venv/bin:$PATH
 
-FILE=${FILE:-wp_lowid_2015_00} SEEDS=${SEEDS:-1 2 3 4 5}
+FILES=${FILES:-wp_lowid_2015_00 wp_lowid_2015_01 wp_good_featured_00 simplewiki_00} SEEDS=${SEEDS:-1 2 3}
 DATA=${DATA:-../shared/data}
-OUT=${OUT:-build/equal/$FILE}
-RESULTS=${RESULTS:-results/equal/$FILE}
+OUT=${OUT:-build/equal}
+RESULTS=${RESULTS:-results/equal}
 
-[ -e "$OUT/forest/manifest.json" ] || vecdcs build "$DATA/corpus/general/$FILE.txt.xz" -o "$OUT/forest"
-for seed in $SEEDS; do
-    made=$OUT/seed-$seed
-    [ -e "$made/manifest.json" ] && [ ! -e "$made.training" ] ||
-        vecdcs train "$OUT/forest" -o "$made" --dim 100 --seed "$seed"
-    set -- "$@" --model "seed $seed=$made"
+for file in $FILES; do
+    forest=$OUT/$file/forest
+    [ -e "$forest/manifest.json" ] || vecdcs build "$DATA/corpus/general/$file.txt.xz" -o "$forest"
+    for seed in $SEEDS; do
+        made=$OUT/$file/seed-$seed
+        [ -e "$made/manifest.json" ] && [ ! -e "$made.training" ] ||
+            vecdcs train "$forest" -o "$made" --dim 100 --seed "$seed"
+        set -- "$@" --model "$file, seed $seed=$made"
+    done
 done
 vecdcs evaluate all --data "$DATA/eval" -o "$RESULTS" --task phrase-similarity --task preference "$@"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -84,6 +85,28 @@ def test_the_candidate_asks_for_what_is_around_it(tied: bool) -> None:
     wanted = float(there @ sell + there @ model.matrix("SUBJ") @ model.inverse("ARG") @ man)
     alone = completion.Filled(parse("_"), "drug/N")
     assert completion.candidate_scores(model, [filled, alone]).tolist() == pytest.approx([wanted, 0], abs=1e-5)
+
+
+def test_all_candidates_are_compared_in_the_trees_of_all() -> None:
+    """Four candidates in one tree and one in another: scores in each tree are standardised, then averaged by votes."""
+    one, other = parse("sell/V & COMP:_"), parse("sell/V & SUBJ:_")
+    words = ["a/N", "b/N", "c/N", "d/N", "e/N"]
+    worth = {"a/N": 1.0, "b/N": 2.0, "c/N": 3.0, "d/N": 4.0, "e/N": 5.0}
+    high = 100.0  # what a candidate gains by being parsed alone in the other way
+
+    def score(filled: Sequence[completion.Filled]) -> np.ndarray:
+        return np.array([worth[x.word] if x.tree == one else high - worth[x.word] for x in filled])
+
+    filled = [completion.Filled(other if word == "b/N" else one, word) for word in words]
+    standard = (np.arange(1, 6) - 3) / np.std(np.arange(1, 6))
+    table = completion.in_all_trees(score, filled)
+    np.testing.assert_allclose(table, [(4 * standard - standard) / 5], atol=1e-9)
+    assert completion.first_best(table).tolist() == [4]
+    # without a node: in the middle; equals stay equal, though rounding tells them apart
+    alike = completion.in_all_trees(lambda some: 0.1 + 1e-9 * np.arange(len(some)), [None, *filled[1:]])
+    assert alike.tolist() == [[0.0] * 5]
+    lone = completion.in_all_trees(score, [None, filled[1], None, None, None])
+    assert lone.tolist() == [[0.0] * 5]
 
 
 def test_parts_of_the_data(tmp_path: Path) -> None:

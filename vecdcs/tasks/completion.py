@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -32,8 +33,10 @@ DEVELOPMENT = 520  # questions 1-520 are for development, 521-1040 for testing
 PROTOCOL = "MSR sentence completion; each candidate parsed in place; "
 UNLIKELY = -1e6  # below any score
 DECIMALS = 5  # candidates that are all unknown, or in the same place of one tree, are equal but for rounding
+LEAST_SPREAD = 10**-DECIMALS / len(LETTERS)  # of rounded scores that are not all the same
 BY_VECTORS = "surrounding vector . answer vector"
 CANDIDATE_ASKS = ", candidate asks"
+UNKNOWN_LAST = "; unknown words last"
 BY_COUNTS = "sum of the smoothed PMI with the words at most two edges away"
 
 # The questions are from Sherlock Holmes books: text with these in its name gives the answers away.
@@ -74,7 +77,10 @@ Score = Callable[[Sequence[Filled]], NDArray[np.float64]]
 
 
 class Chooser(NamedTuple):
-    """What chooses: its name, how it scores (and for comparison), whether of vecUD trees, and which words it knows."""
+    """What chooses: its name, how it scores (and for comparison), whether of vecUD trees, and which words it knows.
+
+    A `wary` one prefers words that it knows: the unknown word's vector stands for too many of them.
+    """
 
     name: str
     how: str
@@ -82,6 +88,7 @@ class Chooser(NamedTuple):
     score: Score
     knows: Callable[[str], bool]
     back: Score | None = None
+    wary: bool = False
 
 
 def read(path: Path) -> list[Candidate]:
@@ -120,19 +127,9 @@ def evaluate(
     _refuse_holmes(_sources(model), str(model.path))
     ud = bool(model.config.get("forest", {}).get("ud"))
     score, back = partial(model_scores, model), partial(candidate_scores, model)
-    chooser = Chooser(str(model.path), BY_VECTORS, ud, score, model.knows, back)
-    return _evaluate(_wary(chooser) if unknown_last else chooser, data, cache, parser, seed)
-
-
-def _wary(chooser: Chooser) -> Chooser:
-    """The same, but words it does not know come last: the unknown word's vector stands for too many of them."""
-
-    def wary(score: Score, filled: Sequence[Filled]) -> NDArray[np.float64]:
-        known = [chooser.knows(one.word) for one in filled]
-        return np.where(known, score(filled), UNLIKELY)
-
-    back = partial(wary, chooser.back) if chooser.back else None
-    return chooser._replace(how=f"{chooser.how}; unknown words last", score=partial(wary, chooser.score), back=back)
+    how = BY_VECTORS + (UNKNOWN_LAST if unknown_last else "")
+    chooser = Chooser(str(model.path), how, ud, score, model.knows, back, unknown_last)
+    return _evaluate(chooser, data, cache, parser, seed)
 
 
 def evaluate_counts(forest: Forest, data: Path, cache: Path, parser: str = "english", seed: int = 1) -> Result:
@@ -155,7 +152,11 @@ def _evaluate(chooser: Chooser, data: Path, cache: Path, parser: str, seed: int)
         filled = [fill(one, group, chooser.ud) for one, group in zip(candidates, sentences, strict=True)]
     with clock("score"):
         table = _table(chooser.score, filled)
-        back = _table(chooser.back, filled) if chooser.back else None
+        back = in_all_trees(chooser.back, filled) if chooser.back else None
+    if chooser.wary:
+        strange = [one is not None and not chooser.knows(one.word) for one in filled]
+        for scores in [table] if back is None else [table, back]:
+            scores[np.reshape(strange, scores.shape)] = UNLIKELY
     gold = {one.question: right[one.question] for one in candidates}
     oov = np.mean([one is None or not chooser.knows(one.word) for one in filled])
     figures = {"no_node": filled.count(None), "oov": float(oov)}
@@ -167,6 +168,26 @@ def _table(score: Score, filled: Sequence[Filled | None]) -> NDArray[np.float64]
     scores = np.zeros(len(filled))
     scores[[one is not None for one in filled]] = score([one for one in filled if one is not None])
     return scores.reshape(-1, len(LETTERS))
+
+
+def in_all_trees(score: Score, filled: Sequence[Filled | None]) -> NDArray[np.float64]:
+    """Scores by question and letter: of each candidate in the trees of all five, which the parser may take differently.
+
+    In each tree scores are taken off their mean and over their deviation, so that every tree has the same say; 0 for a
+    candidate without a node.
+    """
+    tried: list[Filled] = []
+    trees: list[tuple[int, int, list[int]]] = []
+    for at in range(0, len(filled), len(LETTERS)):
+        here = {letter: one for letter, one in enumerate(filled[at : at + len(LETTERS)]) if one is not None}
+        for tree, votes in Counter(one.tree for one in here.values()).items():
+            trees.append((at // len(LETTERS), votes, list(here)))
+            tried += [Filled(tree, one.word) for one in here.values()]
+    table, scores = np.zeros((len(filled) // len(LETTERS), len(LETTERS))), iter(score(tried))
+    for question, votes, letters in trees:
+        found = np.round([next(scores) for _ in letters], DECIMALS)
+        table[question, letters] += votes * (found - found.mean()) / max(found.std(), LEAST_SPREAD)
+    return table / len(LETTERS)
 
 
 def _result(

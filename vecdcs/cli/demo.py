@@ -36,6 +36,7 @@ PHRASES = (("fight war", "win battle"), ("fight war", "read book"))
 WORLD_QUESTIONS = ("drugs banned by Canada", "Who sells drugs banned by Canada?", "books written by a woman")
 RECIPE, DIM, EPOCHS = "dense", 100, 20
 ANSWERS, WORLD_ANSWERS = 5, 8
+BY = "balanced"
 
 
 def run(seed: int) -> None:
@@ -55,12 +56,13 @@ def ask_shipped(console: Console, model: Asker) -> None:
     """Questions of different shapes: their trees, and what the vectors answer."""
     console.rule("[bold]The shipped model of English")
     console.print(
-        f"{len(model.vocabulary.words):,} words, {len(model.vocabulary.fields)} fields, {model.dim} dimensions"
+        f"{len(model.vocabulary.words):,} words, {len(model.vocabulary.fields)} fields, {model.dim} dimensions. "
+        f"Answers with probability and score, as by `vecdcs ask --by {BY}`: special words before frequent ones."
     )
     for question in model.ask_many(QUESTIONS):
         console.rule(f"[bold]{escape(question.text)}")
         draw(console, question.tree)
-        for answer in question.answers(ANSWERS):
+        for answer in question.answers(ANSWERS, by=BY):
             console.print(f"  [bold]{escape(answer.word):<20}[/bold] {answer.probability:7.2%} {answer.score:7.3f}")
     console.rule("[bold]How alike are …")
     for pair in PHRASES:

@@ -6,8 +6,13 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 ROOT = Path(__file__).parent.parent
+
+# No test may depend on how busy the machine is.
+settings.register_profile("vecdcs", deadline=None)
+settings.load_profile("vecdcs")
 
 
 def skip_or_fail(reason: str) -> None:

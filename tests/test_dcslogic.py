@@ -36,13 +36,13 @@ def test_there_are_enough_cases() -> None:
     assert len({case.name for case in ALL}) == len(ALL)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(trees(max_nodes=6), databases() | dense_databases())
 def test_oracle_agrees(tree: Tree, database: Database) -> None:
     assert denotation(tree, database) == brute_force(tree, database)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(logic_trees(), databases() | dense_databases())
 def test_oracle_agrees_on_unions_and_negations(tree: Tree, database: Database) -> None:
     try:

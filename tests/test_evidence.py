@@ -71,9 +71,7 @@ def wood(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     return made, Evidence(forest)
 
 
-QUIET = settings(
-    max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-)
+QUIET = settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 
 
 # Many at once

@@ -17,7 +17,7 @@ MODEL = random_model()
 
 
 @given(trees(words=("man/N", "drug/N", "old/J", "sell/V")))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_parts_sum_to_the_score_of_search(tree: Tree) -> None:
     question = MODEL.ask(tree.blank(len(tree) - 1) if len(tree) > 1 else tree)
     if not any(word.word != BLANK for word in question.hung.nodes()):

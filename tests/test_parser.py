@@ -143,7 +143,7 @@ def test_scores_do_not_depend_on_the_batch(english: ShippedParser) -> None:
         assert all(np.array_equal(result[at], results[0][0]) for result in results for at in range(len(result)))
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.text(max_size=80), max_size=6))
 def test_anything_gives_trees(texts: list[str]) -> None:
     sentences = list(_english().parse(texts))
@@ -280,7 +280,7 @@ def test_texts_are_streamed(english: ShippedParser, monkeypatch: pytest.MonkeyPa
     assert taken == 20
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.integers(1, 12), st.integers(0, 2**32 - 1))
 def test_mend_makes_trees(words: int, seed: int) -> None:
     scores = np.random.default_rng(seed).standard_normal((words, words + 1))

@@ -71,14 +71,14 @@ def test_equation_4_by_hand() -> None:
 
 
 @given(trees(words=("man/N", "drug/N", "old/J", "sell/V", "ban/V", BLANK)), st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_composition_is_the_sum_over_allowed_paths(tree: Tree, data: st.DataObject) -> None:
     target = data.draw(st.integers(0, len(tree) - 1))
     np.testing.assert_allclose(vector(MODEL, hung(tree, target)), by_paths(MODEL, tree, target), rtol=1e-3, atol=1e-3)
 
 
 @given(trees(), st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_rerooting_there_and_back_changes_nothing(tree: Tree, data: st.DataObject) -> None:
     there = data.draw(st.integers(0, len(tree) - 1))
     named = tree
@@ -91,7 +91,7 @@ def test_rerooting_there_and_back_changes_nothing(tree: Tree, data: st.DataObjec
 
 
 @given(st.lists(trees(), min_size=1, max_size=6))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_many_trees_are_composed_as_one_by_one(some: list[Tree]) -> None:
     laid = lay_flat(MODEL.vocabulary, some)
     together = compose(MODEL, laid.trees, node_vectors(MODEL, laid.trees))
@@ -107,7 +107,7 @@ def test_composition_is_linear() -> None:
 
 
 @given(trees(), st.integers(1, 4))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_contributions_add_up(tree: Tree, answers: int) -> None:
     laid = lay_flat(MODEL.vocabulary, [tree])
     vectors = node_vectors(MODEL, laid.trees)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from vecdcs.text import tokenizer
@@ -43,7 +43,6 @@ def test_words(text: str, expected: str) -> None:
     assert [word for chunk in tokenize(text) for word in chunk] == expected.split()
 
 
-@settings(deadline=None)
 @given(st.text())
 def test_no_character_is_lost(text: str) -> None:
     kept = "".join(word for chunk in tokenize(text) for word in chunk)
@@ -86,7 +85,6 @@ def test_sentences(case: str) -> None:
     assert [" ".join(found[start : end + 1]) for start, end in zip(starts, ends, strict=True)] == expected
 
 
-@settings(deadline=None)
 @given(st.lists(st.sampled_from(["a", ",", ";", "--"]), max_size=5 * LONGEST))
 def test_long_sentences_are_cut(forms: list[str]) -> None:
     ends = limited(forms)
@@ -96,7 +94,6 @@ def test_long_sentences_are_cut(forms: list[str]) -> None:
     assert len(forms) <= LONGEST or all(sizes)
 
 
-@settings(deadline=None)
 @given(st.text(st.sampled_from("ab. "), max_size=300))
 def test_pieces_make_the_text(text: str) -> None:
     long = text * 3000

@@ -114,7 +114,7 @@ def test_moving_the_blank_leaves_no_empty_one() -> None:
 
 
 @given(trees())
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_every_edit_gives_a_tree_that_can_be_written(tree: Tree) -> None:
     for at in range(1, len(tree)):
         smaller = edit.drop(tree, at)
@@ -215,7 +215,7 @@ def test_text_stays_text(client: TestClient) -> None:
 
 
 @fuzzed.parametrize()
-@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=15, suppress_health_check=list(HealthCheck))
 def test_fuzz(case: schemathesis.Case) -> None:
     """Whatever is sent, the answer is as the interface describes, and never a server error."""
     response = case.call()

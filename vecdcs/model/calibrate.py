@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vecdcs.corpus.flat import FlatTrees
 from vecdcs.corpus.forest import Forest
@@ -39,17 +40,16 @@ def asked_by_few(model: Model, trees: FlatTrees, rng: np.random.Generator, count
     first = np.flatnonzero(np.diff(at[order], prepend=-1))
     some = rng.permutation(len(first))[:count]
     ends = np.append(first, len(order))
-    vectors = np.zeros((len(some), model.dim), np.float32)
+    own, vectors = node_vectors(model, trees), np.zeros((len(some), model.dim), np.float32)
     for place in range(BESIDE):
         rows = np.flatnonzero(first[some] + place < ends[some + 1])
         edge = order[first[some[rows]] + place]
-        vectors[rows] += across(model, trees, by[edge], edge < len(child))
+        vectors[rows] += _across(model, trees, own, by[edge], edge < len(child))
     return unit(vectors), trees.word[at[order[first[some]]]].astype(np.int64)
 
 
-def across(model: Model, trees: FlatTrees, nodes: Nodes, up: np.ndarray) -> Vectors:
+def _across(model: Model, trees: FlatTrees, own: Vectors, nodes: Nodes, up: NDArray[np.bool_]) -> Vectors:
     """What nodes ask for at their parents where `up`, else what their parents ask for at them."""
-    own = node_vectors(model, trees)
     found = np.empty((len(nodes), model.dim), np.float32)
     found[up] = carried(model, trees, nodes[up], own[nodes[up]])
     found[~up] = lowered(model, trees, nodes[~up], own[trees.parent[nodes[~up]]])

@@ -112,9 +112,15 @@ def test_calibrate_keeps_what_it_finds(tmp_path: Path) -> None:
 
     folder = world_folder()
     shutil.copytree(folder / "model", tmp_path / "model")
-    done = run("calibrate", str(tmp_path / "model"), "--corpus", str(folder / "forest"), "--nodes", "500")
-    assert done.exit_code == 0, done.output
-    found = json.loads((tmp_path / "model" / CALIBRATION).read_text())
+    kept = []
+    for before in ("", '{"sharpness": 0.1, "prior": 2}'):
+        if before:
+            (tmp_path / "model" / CALIBRATION).write_text(before)
+        done = run("calibrate", str(tmp_path / "model"), "--corpus", str(folder / "forest"), "--nodes", "500")
+        assert done.exit_code == 0, done.output
+        kept.append((tmp_path / "model" / CALIBRATION).read_text())
+    assert kept[0] == kept[1], "it depends on the calibration that was there before"
+    found = json.loads(kept[0])
     assert found["sharpness"] > 1 and 0 <= found["prior"] <= 2
     before, after = (
         json.loads(run("ask", "sold drugs", "-m", str(path), "--json", "-k", "1").stdout)["answers"][0]

@@ -10,7 +10,7 @@ from vecdcs.corpus.forest import Forest
 from vecdcs.model.ask import Asker
 from vecdcs.model.model import Model, unit
 from vecdcs.model.query import Nodes, Vectors, carried, lowered, node_vectors
-from vecdcs.model.search import Calibration, calibrate
+from vecdcs.model.search import Calibration, calibrate, implied_calibration
 
 SHARDS = 8  # of a large forest, so many are asked about
 BESIDE = 2  # words beside a node that ask for it, as in short questions
@@ -28,7 +28,8 @@ def calibrate_on(asker: Asker, forest: Forest, nodes: int, seed: int = 0) -> Cal
         words.append(some[1])
         if sum(map(len, words)) >= nodes:
             break
-    return calibrate(asker.answer_space, np.concatenate(vectors), np.concatenate(words), asker.calibration)
+    begin = implied_calibration(asker)
+    return calibrate(asker.answer_space, np.concatenate(vectors), np.concatenate(words), begin)
 
 
 def asked_by_few(model: Model, trees: FlatTrees, rng: np.random.Generator, count: int) -> tuple[Vectors, Nodes]:

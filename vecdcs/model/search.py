@@ -257,13 +257,18 @@ def top(values: Vectors, k: int) -> Numbers:
 
 
 def calibration_of(model: Model) -> Calibration:
-    """What `vecdcs calibrate` found for a model; without it, what the objective of training implies.
+    """What `vecdcs calibrate` found for a model; without it, what the objective of training implies."""
+    if model.path is not None and (model.path / CALIBRATION).is_file():
+        return read_calibration(model.path / CALIBRATION)
+    return implied_calibration(model)
+
+
+def implied_calibration(model: Model) -> Calibration:
+    """What the objective of training says scores are worth.
 
     Training sets a path against noise words drawn in proportion to P(word)^power, so its best score is
     log p(word | path) - power * log P(word) up to a constant, in vectors as they were learned, not of length 1.
     """
-    if model.path is not None and (model.path / CALIBRATION).is_file():
-        return read_calibration(model.path / CALIBRATION)
     power = model.config.get("plan", {}).get("recipe", {}).get("word_power", NOISE_POWER)
     weights = model.vocabulary.word_weights[:FREQUENT] + 1e-9
     vectors = (np.asarray(part[:FREQUENT], np.float32) for part in (model.query, model.answer))

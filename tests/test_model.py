@@ -179,3 +179,4 @@ def test_inspect_command(tmp_path: Path) -> None:
     assert "<svg" in (tmp_path / "curve.svg").read_text("utf-8")
     told = json.loads(runner.invoke(app, ["inspect", str(tmp_path / "model"), "--json", "--all"]).stdout)
     assert len(told["matrices"]) == 5
+    assert [row["weight"] for row in told["matrices"]] == list(made().vocabulary.field_weights)

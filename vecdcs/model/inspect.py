@@ -45,11 +45,15 @@ def _names(model: Model, every: bool) -> list[str]:
 
 
 def matrix_errors(model: Model, name: str) -> dict[str, Any]:
-    """|M^T M - cI| and |M^-1 M - cI| over |cI|, c by the trace; both 0 by construction where M is kept orthogonal."""
+    """|M^T M - cI| and |M^-1 M - cI| over |cI|, c by the trace; both 0 by construction where M is kept orthogonal.
+
+    `weight`: of the field in the text, as under the paper's recipe both fall with the times a field is used.
+    """
     matrix, inverse = model.matrix(name).astype(np.float64), model.inverse(name).astype(np.float64)
     plan = model.config.get("plan", {})
     return {
         "field": name,
+        "weight": float(model.vocabulary.field_weights[model.vocabulary.field_index[name]]),
         "orthogonality_error": off_identity(matrix.T @ matrix),
         "inverse_error": off_identity(inverse @ matrix),
         "orthogonal_by_construction": bool(plan.get("recipe", {}).get("orthogonal")),
@@ -88,11 +92,12 @@ def as_text(found: dict[str, Any]) -> str:
         f"same part of speech among the {NEIGHBOURS} nearest: {found['same_pos_share']:.3f}",
     ]
     if found["matrices"]:
-        lines += ["", f"{'field':<16}{'|MtM - cI|/|cI|':>18}{'|M-1M - cI|/|cI|':>18}"]
+        lines += ["", f"{'field':<16}{'weight':>12}{'|MtM - cI|/|cI|':>18}{'|M-1M - cI|/|cI|':>18}"]
     for row in found["matrices"]:
         marks = [" *" if row[f"{what}_by_construction"] else "  " for what in ("orthogonal", "inverse")]
         errors = [row["orthogonality_error"], row["inverse_error"]]
-        lines.append(f"{row['field']:<16}" + "".join(f"{e:>16.6f}{m}" for e, m in zip(errors, marks, strict=True)))
+        columns = "".join(f"{error:>16.6f}{mark}" for error, mark in zip(errors, marks, strict=True))
+        lines.append(f"{row['field']:<16}{row['weight']:>12,.0f}{columns}")
     if any(row["orthogonal_by_construction"] or row["inverse_by_construction"] for row in found["matrices"]):
         lines.append("* by construction")
     return "\n".join(lines)

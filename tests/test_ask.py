@@ -288,6 +288,19 @@ def test_sentences_are_chosen_to_tell_most(world: Asker, corpus: Corpus) -> None
             assert any("canada" in text for text in texts)
 
 
+def test_sentences_that_are_joined_are_about_the_same_thing(world: Asker, corpus: Corpus) -> None:
+    """No sentence beside those that together suffice, all of which name the drug that the answer sells."""
+    countries = corpus.exact(Tree.parse("_ & ban/V.SUBJ"), 0)
+    trees = [f"_ & (sell/V & COMP:(drug/N & (ban/V & SUBJ:{country}).COMP)).SUBJ" for country in countries]
+    answers = [answer for tree in trees for answer in world.ask(tree, corpus).answers(10)]
+    joined = [answer for answer in answers if answer.kind == EXACT and len(answer.evidence) > 1]
+    assert joined
+    drugs = {word.rpartition("/")[0] for word in corpus.exact(Tree.parse("_ & drug/N & ban/V.COMP"), 0)}
+    for answer in joined:
+        texts = [quote.text.lower() for quote in answer.evidence]
+        assert any(all(drug in text for text in texts) for drug in drugs), texts
+
+
 def test_exact_answers_are_the_denotation_of_what_is_stated(world: Asker, corpus: Corpus) -> None:
     """Joined across sentences, what the forest says is what the stated facts say."""
     made = World.make(0, 1500)

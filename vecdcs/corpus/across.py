@@ -32,7 +32,8 @@ def find_across(evidence: Evidence, tree: Tree, k: int = 10) -> Found:
     rows = evidence.database.execute(query.sql, {**query.values, "k": k}).fetchall()
     names = evidence.names([value for value, *_ in rows if value >= 0]) | _events(evidence, [row[0] for row in rows])
     answers = tuple(
-        Answer((names[value],), count, tuple(dict.fromkeys([*proof, *used]))) for value, count, used, proof, *_ in rows
+        Answer((names[value],), count, tuple(dict.fromkeys([*proof, *used])), len(proof))
+        for value, count, used, proof, *_ in rows
     )
     return Found(answers, rows[0][-2] if rows else 0, int(rows[0][-1]) if rows else 0)
 

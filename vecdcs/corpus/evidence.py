@@ -30,11 +30,15 @@ class QueryError(VecdcsError):
 
 @dataclass(frozen=True)
 class Answer:
-    """What fills the blanks (without a blank: the root), how many matches say so, and in which sentences."""
+    """What fills the blanks (without a blank: the root), how many matches say so, and in which sentences.
+
+    Of the sentences the first `enough` suffice.
+    """
 
     words: tuple[str, ...]
     count: int
     sentences: tuple[int, ...]
+    enough: int = 1
 
 
 class Found(NamedTuple):

@@ -378,9 +378,9 @@ def _quoted(question: Question, corpus: Corpus, exact: dict[str, Exact], answers
     near = corpus.nearest(question.hung, guessed, lambda parts: _nearness(question, parts)) if guessed else {}
     found = []
     for answer in answers:
-        if answer.kind == EXACT:  # the first sentences are enough for it; those that name it begin
+        if answer.kind == EXACT:  # sentences that name it begin
             name = answer.word.rpartition("/")[0].lower()
-            enough = corpus.quotes(exact[answer.word].sentences[:EXAMPLES], question.tree)
+            enough = corpus.quotes(exact[answer.word].best(EXAMPLES), question.tree)
             quotes = tuple(sorted(enough, key=lambda quote: name not in quote.text.lower()))
         else:
             part, some = near.get(answer.word) or _likest(question, exact, answer.word)

@@ -16,7 +16,7 @@ from vecdcs.dcs.tree import BLANK, Child, Tree
 from vecdcs.errors import InputError, VecdcsError
 
 if TYPE_CHECKING:
-    from vecdcs.corpus.evidence import Evidence, Found
+    from vecdcs.corpus.evidence import Answer, Evidence, Found
 
 MOST_EXACT, MOST_RELAXED, MOST_STATEMENTS = 1000, 8, 5000
 IN_MEMORY = 64 << 20  # bytes of the edges of a forest on disk, up to which a server keeps them in memory
@@ -33,15 +33,20 @@ class Quote(NamedTuple):
 
 @dataclass
 class Exact:
-    """How many matches say that a word is an answer, and in which sentences."""
+    """How many matches say that a word is an answer, and in which sentences, of which the first `enough` suffice."""
 
+    enough: int
     count: int = 0
     sentences: list[int] = field(default_factory=list)
 
-    def add(self, count: int, sentences: Iterable[int]) -> None:
+    def add(self, answer: Answer) -> None:
         """What is found in a sentence and across sentences may be the same."""
-        self.count = max(self.count, count)
-        self.sentences += [number for number in sentences if number not in self.sentences]
+        self.count = max(self.count, answer.count)
+        self.sentences += [number for number in answer.sentences if number not in self.sentences]
+
+    def best(self, most: int) -> list[int]:
+        """What together suffices; where one sentence does, some more."""
+        return self.sentences[: self.enough if self.enough > 1 else most]
 
 
 class Corpus:
@@ -86,7 +91,7 @@ class Corpus:
         with self._searching():
             for answers, place in self._searches(tree, position):
                 for answer in answers.answers:
-                    found.setdefault(answer.words[place], Exact()).add(answer.count, answer.sentences)
+                    found.setdefault(answer.words[place], Exact(answer.enough)).add(answer)
         return found
 
     def _searches(self, tree: Tree, position: int) -> Iterator[tuple[Found, int]]:

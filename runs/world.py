@@ -44,23 +44,34 @@ def figures(folder: Path, options: argparse.Namespace, seed: int) -> dict[str, A
     """The figures of one world, and the lead of the full model over the other."""
     learned = forest(folder, seed)
     models = [model(folder, learned, variant, options, seed) for variant in VARIANTS]
-    full, other = (small_world.evaluate(one, folder / "world", seed, learned) for one in models)
-    leads = against(full, other, seed)
-    return {"seed": seed, **full.figures, "no_matrix": other.figures["map"], "over_no_matrix": leads}
+    plain, steps = (compared(models, folder, learned, seed, stepwise) for stepwise in (False, True))
+    return {"seed": seed, **plain, "stepwise": steps}
+
+
+def compared(models: list[Model], folder: Path, learned: Forest, seed: int, stepwise: bool) -> dict[str, Any]:
+    """The full model, and its lead, by equation (4) or step by step."""
+    full, other = (small_world.evaluate(one, folder / "world", seed, learned, stepwise) for one in models)
+    return {**full.figures, "no_matrix": other.figures["map"], "over_no_matrix": against(full, other, seed)}
 
 
 def table(found: list[dict[str, Any]]) -> str:
     """Mean average precision by kind of question, a row a world."""
-    lines = ["| seed | questions | full | no matrix | PMI | counts | unsaid: full | PMI | counts |", "|---" * 9 + "|"]
+    header = "| seed | questions | full | step by step | no matrix | step by step | PMI | counts "
+    lines = [header + "| unsaid: full | step by step | PMI | counts |", "|---" * 12 + "|"]
     for world in found:
-        leads = {lead["name"]: lead["difference"] for lead in world["over_no_matrix"]}
-        for row in world["sets"]:
-            own, rivals = row["map"], [row["by"][name] for name in ("pmi", "counts")]
-            said = [own, own - leads[row["set"]], *(rival["map"] for rival in rivals)]
-            unsaid = [row["map_unsaid"], *(rival["map_unsaid"] for rival in rivals)]
+        for row, after in zip(world["sets"], world["stepwise"]["sets"], strict=True):
+            rivals = [row["by"][name] for name in ("pmi", "counts")]
+            others = [one["map"] - _lead(way, row["set"]) for one, way in ((row, world), (after, world["stepwise"]))]
+            said = [row["map"], after["map"], *others, *(rival["map"] for rival in rivals)]
+            unsaid = [row["map_unsaid"], after["map_unsaid"], *(rival["map_unsaid"] for rival in rivals)]
             cells = [str(world["seed"]), row["set"], *(f"{value:.3f}" for value in said + unsaid)]
             lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
+
+
+def _lead(way: dict[str, Any], kind: str) -> float:
+    (lead,) = (lead["difference"] for lead in way["over_no_matrix"] if lead["name"] == kind)
+    return float(lead)
 
 
 def main() -> None:

@@ -50,6 +50,9 @@ def ask(
         str, typer.Option(help="Rank by probability, by score, or balanced (probability with half its prior).")
     ] = "probability",
     own_words: Annotated[bool, typer.Option("--own-words", help="Keep the question's own words.")] = False,
+    stepwise: Annotated[
+        bool, typer.Option("--stepwise", help="First answer what inner nouns name, then ask on with these answers.")
+    ] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Show what each part adds to the scores.")] = False,
     svg: Annotated[Path | None, typer.Option(help="Draw the explanation into this file.")] = None,
     as_json: Json = False,
@@ -65,11 +68,14 @@ def ask(
 
     vecdcs ask "Who sells drugs?" --corpus forest/ -k 5
 
+    vecdcs ask "Who sells drugs banned by Canada?" --stepwise
+
     vecdcs ask "_ & about:learn/V" --json
     """
     asker = _load(model, parser)
     for lines in _batches(texts):
-        questions = [each for question in asker.ask_many(lines, corpus) for each in question.each()]
+        asked = asker.ask_many(lines, corpus, stepwise=stepwise)
+        questions = [each for question in asked for each in question.each()]
         for question, answers in zip(questions, asker.answer_many(questions, k, list(pos), by, own_words), strict=True):
             _tell(question, answers, as_json, explain, svg)
 

@@ -165,6 +165,7 @@ def execution(
         Path | None, typer.Option("--pmi", help="With --world: a forest of its text, to compare with counting.")
     ] = None,
     questions: Annotated[int, typer.Option(min=1, help="Questions of each kind.")] = 300,
+    stepwise: Annotated[bool, typer.Option("--stepwise", help="As in `vecdcs ask`: inner nouns first.")] = False,
     data: UnusedData = None,
     against: AgainstOption = None,
     details: DetailsOption = None,
@@ -174,7 +175,8 @@ def execution(
     """Questions whose answers only hidden sentences support: how high a model that never saw them ranks these."""
     if (forest is None) == (world is None) and (forest or data is None):
         raise InputError("expected either --forest (from `vecdcs split`) or --world (from `vecdcs world`)")
-    settings = replace(_settings(data or Path(), seed=seed), split=forest, world=world, pmi=pmi, questions=questions)
+    settings = replace(_settings(data or Path(), seed=seed), split=forest, world=world, pmi=pmi)
+    settings = replace(settings, questions=questions, stepwise=stepwise)
     _run("execution", settings, _one(model, vectors), against, details, as_json)
 
 

@@ -13,7 +13,7 @@ import typer
 from vecdcs.errors import VecdcsError
 
 if TYPE_CHECKING:
-    from vecdcs.model.ask import Asker
+    from vecdcs.model.ask import Asker, Question
 
 PROMPT = "? "
 HELP = """Type a phrase, a question, a statement with _, or a tree such as drug/N & ban/V.COMP.
@@ -23,6 +23,7 @@ Tab completes words and fields.
   :near TEXT       words with similar query vectors
   :similar A ; B   how similar two phrases are
   :k NUMBER        how many answers
+  :steps           answer inner nouns first, or no longer
   :help  :quit"""
 COMPLETIONS = 50
 
@@ -50,13 +51,14 @@ class Shell:
     """What a line at the prompt does."""
 
     def __init__(self, asker: Asker, corpus: Path | None, k: int) -> None:
-        self.asker, self.corpus, self.k = asker, corpus, k
+        self.asker, self.corpus, self.k, self.stepwise = asker, corpus, k, False
         self.commands: dict[str, Callable[[str], None]] = {
             "tree": lambda text: typer.echo(asker.ask(text).tree.to_text()),
-            "why": lambda text: typer.echo(asker.explain(text, min(self.k, 5)).to_text()),
+            "why": lambda text: typer.echo(self.ask(text).explain(min(self.k, 5)).to_text()),
             "near": self.near,
             "similar": self.similar,
             "k": self.count,
+            "steps": self.steps,
             "help": lambda _: typer.echo(HELP),
         }
 
@@ -69,11 +71,18 @@ class Shell:
                 name, _, rest = line[1:].partition(" ")
                 self.commands.get(name, self.commands["help"])(rest.strip())
             elif line:
-                for question in self.asker.ask(line, self.corpus).each():
+                for question in self.ask(line, self.corpus).each():
                     print_question(question)
                     print_answers(question.answers(self.k))
         except VecdcsError as error:
             typer.echo(f"vecdcs: {error}", err=True)
+
+    def ask(self, text: str, corpus: Path | None = None) -> Question:
+        return self.asker.ask(text, corpus, stepwise=self.stepwise)
+
+    def steps(self, _: str) -> None:
+        self.stepwise = not self.stepwise
+        typer.echo("step by step" if self.stepwise else "all at once")
 
     def near(self, text: str) -> None:
         for each in self.asker.nearest(text, self.k):

@@ -29,6 +29,7 @@ from vecdcs.model.search import (
     log_sum,
     search,
 )
+from vecdcs.model.steps import Steps
 
 if TYPE_CHECKING:
     from vecdcs.model.explain import Explanation
@@ -88,6 +89,7 @@ class Question:
     position: int
     unused: tuple[str, ...] = ()
     corpus: Corpus | None = field(default=None, repr=False)
+    stepwise: bool = False
 
     @cached_property
     def hung(self) -> Tree:
@@ -116,7 +118,7 @@ class Question:
     def each(self) -> tuple[Question, ...]:
         """The same question for each of its blanks."""
         blanks = self.tree.blanks() or [self.position]
-        return tuple(Question(self.asker, self.text, self.tree, at, self.unused, self.corpus) for at in blanks)
+        return tuple(replace(self, position=at) for at in blanks)
 
     def answers(
         self, k: int = 10, pos: str | Collection[str] = (), by: str = BY_DEFAULT, own_words: bool = False
@@ -167,12 +169,26 @@ class Asker(Model):
         """What scores are worth as probabilities."""
         return calibration_of(self)
 
-    def ask(self, text: str | Tree, corpus: str | Path | Corpus | None = None, blank: int = 0) -> Question:
-        """A question in words or notation; with a forest its answers are exact or inferred. `blank`: which of many."""
-        return self.ask_many([text], corpus, blank)[0]
+    @cached_property
+    def stepping(self) -> Steps:
+        """What it takes to answer within a question."""
+        return Steps(self.answer_space, self.query_space, self.calibration)
+
+    def ask(
+        self, text: str | Tree, corpus: str | Path | Corpus | None = None, blank: int = 0, stepwise: bool = False
+    ) -> Question:
+        """A question in words or notation; with a forest its answers are exact or inferred. `blank`: which of many.
+
+        `stepwise`: what inner nouns name is answered first, and these answers are asked on with.
+        """
+        return self.ask_many([text], corpus, blank, stepwise)[0]
 
     def ask_many(
-        self, texts: Sequence[str | Tree], corpus: str | Path | Corpus | None = None, blank: int = 0
+        self,
+        texts: Sequence[str | Tree],
+        corpus: str | Path | Corpus | None = None,
+        blank: int = 0,
+        stepwise: bool = False,
     ) -> list[Question]:
         """Many questions, parsed together."""
         if self.config.get("forest", {}).get("ud"):
@@ -184,7 +200,7 @@ class Asker(Model):
             opened = open_corpus(corpus)
         parsed = iter(understand([text for text in texts if isinstance(text, str)], self.parser))
         found = (Understood(str(text), text) if isinstance(text, Tree) else next(parsed) for text in texts)
-        return [Question(self, x.text, x.tree, _asked(x.tree, blank), x.unused, opened) for x in found]
+        return [Question(self, x.text, x.tree, _asked(x.tree, blank), x.unused, opened, stepwise) for x in found]
 
     def answers(
         self, text: str | Tree, k: int = 10, corpus: str | Path | Corpus | None = None, **options: Any
@@ -234,11 +250,16 @@ class Asker(Model):
     def vectors(self, questions: Sequence[Question]) -> Vectors:
         """The query vectors of many questions, of length 1."""
         laid = self.laid(questions)
-        found = unit(compose(self, laid.trees, node_vectors(self, laid.trees)))
+        found = unit(compose(self, laid.trees, self.node_vectors(questions, laid)))
         for question, vector in zip(questions, found, strict=True):
             if not vector.any():
                 raise VecdcsError(f"there is nothing to ask with in {question.tree}: expected a word beside the blank")
         return found
+
+    def node_vectors(self, questions: Sequence[Question], laid: Laid) -> Vectors:
+        """The vectors that are added up for questions laid flat."""
+        stepwise = [question.stepwise for question in questions]
+        return self.stepping.vectors(self, laid, stepwise) if any(stepwise) else node_vectors(self, laid.trees)
 
     def laid(self, questions: Sequence[Question]) -> Laid:
         """The trees of questions, hung up at what is asked and laid flat."""

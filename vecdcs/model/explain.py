@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from vecdcs.dcs.notation import text_width, visible
 from vecdcs.dcs.tree import Tree
 from vecdcs.errors import InputError
-from vecdcs.model.query import compose, contributions, node_vectors
+from vecdcs.model.query import compose, contributions
 
 if TYPE_CHECKING:
     from vecdcs.model.ask import Question
@@ -86,7 +86,7 @@ def explain(question: Question, words: Sequence[str]) -> Explanation:
     if unknown:
         raise InputError(f"the model does not know {unknown[0]!r}: expected a word with its part of speech, as ban/V")
     laid = asker.laid([question])
-    vectors = node_vectors(asker, laid.trees)
+    vectors = asker.node_vectors([question], laid)
     length = float(np.linalg.norm(compose(asker, laid.trees, vectors).astype(np.float64)))
     if not length:
         raise InputError(f"there is nothing to ask with in {question.tree}: expected a word beside the blank")

@@ -17,6 +17,7 @@ Vectors = NDArray[np.float32]
 Nodes = NDArray[np.int64]
 Floats = NDArray[np.floating[Any]]
 Apply = Callable[[Floats, Vectors], Floats]
+Step = Callable[[Nodes, Vectors], None]
 
 NO_WORD = -1  # a blank: a node without a vector of its own
 
@@ -80,14 +81,21 @@ def node_vectors(model: Model, trees: FlatTrees) -> Vectors:
 
 def compose(model: Model, trees: FlatTrees, vectors: Vectors) -> Vectors:
     """The vector of each tree by equation (4), v_x + 1/n sum of v_y M_L M_P^-1, from the vectors of its nodes."""
+    return gathered(model, trees, vectors)[trees.start[:-1]]
+
+
+def gathered(model: Model, trees: FlatTrees, vectors: Vectors, step: Step | None = None) -> Vectors:
+    """The vector of each node with what hangs on it, by equation (4); `step` may change some before they go on."""
     total = vectors.copy()
     ways = _ways(trees)
     for nodes in reversed(levels(trees)[1:]):
+        if step:
+            step(nodes, total)
         above = trees.parent[nodes]  # in order, as trees are laid in preorder: brothers and sisters are neighbours
         first = np.flatnonzero(np.diff(above, prepend=-1))
         shares = carried(model, trees, nodes, total[nodes]) / ways[above, None]
         total[above[first]] += np.add.reduceat(shares, first)
-    return total[trees.start[:-1]]
+    return total
 
 
 def contributions(

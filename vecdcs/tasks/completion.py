@@ -21,6 +21,7 @@ from vecdcs.errors import InputError
 from vecdcs.model.compose import answer_vectors
 from vecdcs.model.model import MANIFEST, Model, unit
 from vecdcs.model.query import Laid, asked, compose, hung, lay_flat, node_vectors
+from vecdcs.model.steps import Steps
 from vecdcs.tasks.counts import contexts, count_paths
 from vecdcs.tasks.parses import parsed, within
 from vecdcs.tasks.result import Clock, Result, Sample, interval95
@@ -258,10 +259,11 @@ def _from_blank(model: Model, trees: Sequence[Tree]) -> Laid:
     return lay_flat(model.vocabulary, [hung(tree, tree.blanks()[0]) for tree in trees])
 
 
-def blank_vectors(model: Model, trees: Sequence[Tree]) -> NDArray[np.float32]:
-    """What surrounds the blank of each tree, of length 1."""
+def blank_vectors(model: Model, trees: Sequence[Tree], steps: Steps | None = None) -> NDArray[np.float32]:
+    """What surrounds the blank of each tree, of length 1; with `steps`, executed step by step."""
     laid = _from_blank(model, trees)
-    return unit(compose(model, laid.trees, node_vectors(model, laid.trees)))
+    vectors = steps.vectors(model, laid, [True] * len(trees)) if steps else node_vectors(model, laid.trees)
+    return unit(compose(model, laid.trees, vectors))
 
 
 def model_scores(model: Model, filled: Sequence[Filled]) -> NDArray[np.float64]:

@@ -14,6 +14,7 @@ from vecdcs.errors import InputError
 from vecdcs.model.compose import answer_vectors
 from vecdcs.model.model import Model
 from vecdcs.model.search import calibration_of
+from vecdcs.model.steps import STEPWISE, Steps
 from vecdcs.tasks.completion import blank_vectors
 from vecdcs.tasks.counts import PathCounts, contexts, count_paths
 from vecdcs.tasks.questions import COUNT, KINDS, UNSAID, Question, is_askable, questions, unsaid
@@ -31,7 +32,7 @@ Floats = NDArray[np.float64]
 Ranker = Callable[[Sequence[Question]], Floats]
 
 
-def evaluate(model: Model, split: Split, count: int = COUNT, seed: int = 1) -> Result:
+def evaluate(model: Model, split: Split, count: int = COUNT, seed: int = 1, stepwise: bool = False) -> Result:
     """Mean reciprocal rank and hits@10 of the hidden answers, by the model and by what does without one."""
     _check_trained(model, split)
     clock = Clock()
@@ -43,7 +44,8 @@ def evaluate(model: Model, split: Split, count: int = COUNT, seed: int = 1) -> R
         wanted = [context for question in asked for context in contexts(question.tree)]
         counts = count_paths(split.train, wanted, vocabulary)
     with clock("rank"):
-        ranks = {name: rank(asked, ranker, vocabulary) for name, ranker in rankers(model, counts).items()}
+        ways = rankers(model, counts, Steps.of(model) if stepwise else None)
+        ranks = {name: rank(asked, ranker, vocabulary) for name, ranker in ways.items()}
     figures = {**_figures(asked, ranks, seed), "oov": _unknown(model, asked)}
     samples = tuple(_sample(asked, ranks["model"], kind) for kind in _kinds(asked))
     details = [
@@ -52,6 +54,7 @@ def evaluate(model: Model, split: Split, count: int = COUNT, seed: int = 1) -> R
     protocol = (
         f"{split.manifest['share']:.0%} of the sentences hidden (seed {split.manifest['seed']}); answers that only "
         "these support, ranked among all words of the vocabulary, other answers left out, ties at their expectation"
+        f"{STEPWISE if stepwise else ''}"
     )
     return Result("execution", str(model.path), protocol, figures, (), clock.seconds, samples, details)
 
@@ -76,7 +79,7 @@ def _check_trained(model: Model, split: Split) -> None:
         )
 
 
-def rankers(model: Model, counts: PathCounts) -> dict[str, Ranker]:
+def rankers(model: Model, counts: PathCounts, steps: Steps | None = None) -> dict[str, Ranker]:
     """Ways to score all words of the vocabulary as answers."""
     words = counts.vocabulary
     answers = answer_vectors(model, words.words)
@@ -97,7 +100,7 @@ def rankers(model: Model, counts: PathCounts) -> dict[str, Ranker]:
         return np.array([counts.likely(contexts(question.tree)) for question in asked])
 
     def by_model(asked: Sequence[Question]) -> Floats:
-        return np.asarray(blank_vectors(model, [question.tree for question in asked]) @ answers.T, np.float64)
+        return np.asarray(blank_vectors(model, [question.tree for question in asked], steps) @ answers.T, np.float64)
 
     def by_probability(asked: Sequence[Question]) -> Floats:
         shares = np.maximum(words.word_weights, 1e-9) / words.total

@@ -21,6 +21,7 @@ from vecdcs.tasks.suite import TASKS, Settings
 
 RESULTS, README = "results.json", "README.md"
 PMI = "PMI"  # the row of what counting alone can do
+PAIRS = {"MRR / hits@10": ("mrr", "hits10"), "MAP / of what no sentence states": ("map", "map_unsaid")}
 
 
 def run(
@@ -177,8 +178,10 @@ def _sets(task: str, sets: Sequence[Mapping[str, Any]]) -> Table:
 def _ways(sets: Sequence[Mapping[str, Any]]) -> Table:
     """By what answers were ranked, a row each; a column for each set."""
     by = [row["by"] for row in sets if "by" in row]
-    rows = [(name, *(f"{one[name]['mrr']:.3f} / {one[name]['hits10']:.2f}" for one in by)) for name in (by or [{}])[0]]
-    return Table("MRR / hits@10", ("", *(row["set"] for row in sets)), rows)
+    names = list(by[0]) if by else []
+    title, pair = next((item for item in PAIRS.items() if names and item[1][0] in by[0][names[0]]), ("", ()))
+    rows = [(name, *(" / ".join(_text(one[name][figure]) for figure in pair) for one in by)) for name in names]
+    return Table(title, ("", *(row["set"] for row in sets)), rows)
 
 
 def _single(figures: Mapping[str, Any]) -> Table:

@@ -17,6 +17,7 @@ from vecdcs.dcs.tree import Tree
 from vecdcs.errors import InputError
 from vecdcs.model.compose import answer_vectors
 from vecdcs.model.model import Model
+from vecdcs.model.steps import STEPWISE, Steps
 from vecdcs.tasks.completion import blank_vectors
 from vecdcs.tasks.counts import contexts, count_paths
 from vecdcs.tasks.ranking import average_precision
@@ -35,7 +36,7 @@ class WorldQuestion(NamedTuple):
     stated: frozenset[str]
 
 
-def evaluate(model: Model, folder: Path, seed: int = 1, forest: Forest | None = None) -> Result:
+def evaluate(model: Model, folder: Path, seed: int = 1, forest: Forest | None = None, stepwise: bool = False) -> Result:
     """Mean average precision of the true denotations of the small world, all of them and those no sentence states.
 
     With a forest of its sentences also what counting gives, and how far the model is ahead of that.
@@ -44,7 +45,8 @@ def evaluate(model: Model, folder: Path, seed: int = 1, forest: Forest | None = 
     asked, names = read_world(folder)
     with clock("rank"):
         answers = answer_vectors(model, names)
-        by_model = blank_vectors(model, [question.tree for question in asked]) @ answers.T
+        steps = Steps.of(model) if stepwise else None
+        by_model = blank_vectors(model, [question.tree for question in asked], steps) @ answers.T
         scores = {"model": np.asarray(by_model, np.float64)}
         if forest is not None:
             scores |= _by_counting(forest, asked, names)
@@ -57,6 +59,7 @@ def evaluate(model: Model, folder: Path, seed: int = 1, forest: Forest | None = 
     samples = [Sample.mean(kind, found["model"][chosen, 0]) for kind, chosen in kinds.items()]
     whole = Sample.mean("all", found["model"][:, 0])
     protocol = "small world: all names ranked; average precision of all true answers, and of those no sentence states"
+    protocol += STEPWISE if stepwise else ""
     oov = 1 - sum(map(model.knows, names)) / len(names)
     overall: dict[str, Any] = {"map": whole.value, "interval95": interval95(whole, seed), "oov": oov, "sets": sets}
     details = [

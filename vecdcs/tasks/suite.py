@@ -32,16 +32,17 @@ class Settings:
     tune: bool = False
     unknown_last: bool = False
     questions: int = COUNT
+    stepwise: bool = False
     words: tuple[str, ...] = intrinsic.WORDS
 
 
 def _execution(model: Model, settings: Settings) -> Result:
     if settings.world is not None:
         counted = Forest.open(settings.pmi) if settings.pmi else None
-        return small_world.evaluate(model, settings.world, settings.seed, counted)
+        return small_world.evaluate(model, settings.world, settings.seed, counted, settings.stepwise)
     if settings.split is None:
         return Result("execution", str(model.path), "", {}, ("a split forest (`vecdcs split`)",))
-    return execution.evaluate(model, Split.open(settings.split), settings.questions, settings.seed)
+    return execution.evaluate(model, Split.open(settings.split), settings.questions, settings.seed, settings.stepwise)
 
 
 def _relations(model: Model, settings: Settings) -> Result:

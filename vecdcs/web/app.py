@@ -49,14 +49,14 @@ def make_app(asker: Asker, corpus: str | Path | Corpus | None = None, hosts: lis
 def _add_questions(app: FastAPI, asker: Asker, corpus: Corpus | None) -> None:
     @app.post("/api/ask", responses=PROBLEMS, summary="Ask a question")
     def ask(request: schemas.AskIn) -> schemas.AskOut:
-        question = _checked(asker.ask(request.text, corpus, request.blank))
+        question = _checked(asker.ask(request.text, corpus, request.blank, request.stepwise))
         answers = question.answers(request.k, list(request.pos), request.by, request.own_words)
         found = question.as_dict(answers)
         return schemas.AskOut(**found, blanks=question.tree.blanks(), nodes=_nodes(question))
 
     @app.post("/api/explain", responses=PROBLEMS, summary="Say what each part of a question adds to scores")
     def explain_answers(request: schemas.ExplainIn) -> schemas.ExplainOut:
-        question = _checked(asker.ask(request.text, None, request.blank))
+        question = _checked(asker.ask(request.text, None, request.blank, request.stepwise))
         found = explain(question, request.words).as_dict()
         origin = edit.origins(question.tree, question.position)
         parts = [{**part, "position": origin[part["position"]]} for part in found["parts"]]

@@ -43,7 +43,8 @@ async function toggle(button, why, answer, found, panel) {
   async function contents() {
     const parts = [];
     if (answer.score !== null) {
-      why.explained = await post("explain", { text: found.tree, words: [answer.word], blank: panel.blank });
+      const { blank, stepwise } = panel;
+      why.explained = await post("explain", { text: found.tree, words: [answer.word], blank, stepwise });
       parts.push(table(why.explained));
     }
     if (answer.evidence.length) parts.push(sentences(answer));

@@ -7,12 +7,13 @@ import { openEditor } from "./editor.js";
 import { drawTree, focusNode } from "./tree.js";
 
 const SETTINGS = { k: "10", pos: "", by: "probability" };
+const CHECKS = ["own", "steps"];
 let latest = 0;
 
 function readForm() {
   const state = { q: byId("q").value.trim(), with: byId("other").hidden ? "" : byId("with").value.trim() };
   for (const name of Object.keys(SETTINGS)) state[name] = byId(name).value;
-  state.own = byId("own").checked ? "1" : "";
+  for (const name of CHECKS) state[name] = byId(name).checked ? "1" : "";
   return state;
 }
 
@@ -22,7 +23,7 @@ function writeForm(parameters) {
   byId("other").hidden = !parameters.get("with");
   byId("compare").hidden = !byId("other").hidden;
   for (const [name, value] of Object.entries(SETTINGS)) byId(name).value = parameters.get(name) ?? value;
-  byId("own").checked = parameters.get("own") === "1";
+  for (const name of CHECKS) byId(name).checked = parameters.get(name) === "1";
 }
 
 function address(state) {
@@ -53,7 +54,8 @@ async function show() {
 }
 
 function ask(text, state, blank = 0) {
-  return post("ask", { text, k: Number(state.k) || 10, pos: state.pos, by: state.by, own_words: state.own === "1", blank });
+  const checked = { own_words: state.own === "1", stepwise: state.steps === "1" };
+  return post("ask", { text, k: Number(state.k) || 10, pos: state.pos, by: state.by, blank, ...checked });
 }
 
 function summary(found) {
@@ -63,7 +65,7 @@ function summary(found) {
 }
 
 function panel(found, number, state, blank = 0) {
-  const home = { number, blank };
+  const home = { number, blank, stepwise: state.steps === "1" };
   const made = element("section", { class: "panel", "aria-label": `Question ${number + 1}: ${found.query}` });
   const name = number ? "with" : "q";
   let editor = null;
@@ -148,7 +150,7 @@ async function start() {
   byId("form").addEventListener("submit", (event) => { event.preventDefault(); go(); });
   byId("compare").addEventListener("click", () => comparing(true));
   byId("single").addEventListener("click", () => comparing(false));
-  for (const name of [...Object.keys(SETTINGS), "own"]) byId(name).addEventListener("change", go);
+  for (const name of [...Object.keys(SETTINGS), ...CHECKS]) byId(name).addEventListener("change", go);
   document.addEventListener("problem", (event) => {
     byId("status").className = "bad";
     byId("status").textContent = event.detail;

@@ -1,0 +1,86 @@
+"""Executing a tree step by step: what an inner noun names is answered first, and its answers are asked on with.
+
+Equation (4) adds up all words of a tree, near and far. But "who sells drugs banned by Canada" is about any of the
+things that "drugs banned by Canada" names, and that they are sold may be said elsewhere. So the vector of an inner noun
+with what hangs on it is executed like a question of its own, and in its place goes the mean query vector of all nouns,
+each by its probability as an answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vecdcs.corpus.flat import FlatTrees
+from vecdcs.model.model import Model, unit
+from vecdcs.model.query import Laid, Nodes, Vectors, gathered, levels, node_vectors
+from vecdcs.model.search import ROOM, Calibration, Space, calibration_of, log_odds, log_sum
+
+NOUN = "N"
+STEPWISE = "; executed step by step"
+
+
+@dataclass(frozen=True)
+class Steps:
+    """What a model needs to answer within a question."""
+
+    answers: Space
+    queries: Space
+    calibration: Calibration
+
+    @classmethod
+    def of(cls, model: Model) -> Steps:
+        """Those of a model."""
+        answers, queries = (Space.of(vectors, model.vocabulary) for vectors in (model.answer, model.query))
+        return cls(answers, queries, calibration_of(model))
+
+    def vectors(self, model: Model, laid: Laid, stepwise: Sequence[bool]) -> Vectors:
+        """The vectors of nodes by which `compose` goes step by step in the trees chosen.
+
+        That of an inner noun stands for what hangs on it as well: all below it have none.
+        """
+        vectors = node_vectors(model, laid.trees)
+        steps = naming(laid) & np.repeat(np.asarray(stepwise, bool), np.diff(laid.trees.start))
+        if not steps.any() or not (self.answers.parts == NOUN).any():
+            return vectors
+
+        def step(nodes: Nodes, total: Vectors) -> None:
+            here = nodes[steps[nodes]]
+            total[here] = self.named(total[here])
+
+        found = np.where(steps[:, None], gathered(model, laid.trees, vectors, step), vectors)
+        found[_below(laid.trees, steps)] = 0
+        return found
+
+    def named(self, vectors: Vectors) -> Vectors:
+        """The mean query vectors, of length 1, of what vectors name."""
+        found = np.empty_like(vectors)
+        rows = max(ROOM // len(self.answers.bias), 1)
+        for start in range(0, len(vectors), rows):
+            scores = self.answers.scores(unit(vectors[start : start + rows]))
+            logits = log_odds(self.answers, scores, self.calibration)
+            logits[:, self.answers.parts != NOUN] = -np.inf
+            chances = np.exp(logits - log_sum(logits)[:, None])
+            found[start : start + rows] = unit((chances * self.queries.scale) @ self.queries.vectors)
+        return found
+
+
+def naming(laid: Laid) -> NDArray[np.bool_]:
+    """Nodes that name things by more than their own word: nouns and blanks below the root, with nodes below them."""
+    parent = laid.trees.parent
+    inner = np.zeros(len(parent), bool)
+    inner[parent[parent >= 0]] = True
+    nouns = [word.endswith(f"/{NOUN}") for word in laid.words]
+    return inner & (parent >= 0) & (np.array(nouns, bool) | (laid.trees.word < 0))
+
+
+def _below(trees: FlatTrees, nodes: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """All nodes below some."""
+    below = np.zeros(len(nodes), bool)
+    for level in levels(trees)[1:]:
+        above = trees.parent[level]
+        below[level] = nodes[above] | below[above]
+    return below

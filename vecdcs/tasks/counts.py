@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -33,12 +33,12 @@ class Context(NamedTuple):
     path: tuple[str, ...]
 
 
-def contexts(tree: Tree) -> list[Context]:
-    """The words around the blank of a tree, at most two edges away."""
+def contexts(tree: Tree, without: Collection[int] = ()) -> list[Context]:
+    """The words around the blank of a tree, at most two edges away, but for some nodes."""
     blank = tree.blanks()[0]
     found = []
     for node, place in enumerate(tree.places):
-        if node != blank and tree.allowed(node, blank):
+        if node != blank and node not in without and tree.allowed(node, blank):
             path = tree.path(node, blank)
             found += [Context(place.tree.word, path)] if len(path) <= 2 * LONGEST else []
     return found

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logsumexp
 
 from vecdcs.corpus.forest import Forest
 from vecdcs.corpus.vocabulary import cut
 from vecdcs.dcs.notation import parse
-from vecdcs.dcs.tree import Tree
+from vecdcs.dcs.tree import ARG, BLANK, Tree
 from vecdcs.errors import InputError
 from vecdcs.model.compose import answer_vectors
 from vecdcs.model.model import Model
+from vecdcs.model.query import hung
 from vecdcs.model.steps import STEPWISE, Steps
 from vecdcs.tasks.completion import blank_vectors
-from vecdcs.tasks.counts import contexts, count_paths
+from vecdcs.tasks.counts import Context, Words, contexts, count_paths
 from vecdcs.tasks.ranking import average_precision
 from vecdcs.tasks.result import Clock, Result, Sample, difference, interval95
 from vecdcs.world.world import World
@@ -50,6 +52,7 @@ def evaluate(model: Model, folder: Path, seed: int = 1, forest: Forest | None = 
         scores = {"model": np.asarray(by_model, np.float64)}
         if forest is not None:
             scores |= _by_counting(forest, asked, names)
+            scores |= _by_counted_steps(forest, asked, names) if stepwise else {}
         found = {
             name: np.array([_precisions(*pair, names) for pair in zip(asked, rows, strict=True)])
             for name, rows in scores.items()
@@ -76,6 +79,48 @@ def _by_counting(forest: Forest, asked: Sequence[WorldQuestion], names: Sequence
     words = vocabulary.word_ids(names).astype(np.int64)
     ways = {"pmi": counts.pmi, "counts": counts.likely}
     return {name: np.array([way(some, words) for some in around]) for name, way in ways.items()}
+
+
+def _by_counted_steps(forest: Forest, asked: Sequence[WorldQuestion], names: Sequence[str]) -> dict[str, Floats]:
+    """Counting that goes step by step where a tree has one inner noun: over all names that this may stand for."""
+    vocabulary = cut(forest.word_weights(), forest.field_weights())
+    steps = [Counted.of(question.tree) for question in asked]
+    wanted = [context for step in steps for some in (step.first, *step.asked(names)) for context in some]
+    counts = count_paths(forest, wanted, vocabulary)
+    words = vocabulary.word_ids(names).astype(np.int64)
+    ways = {"pmi, stepwise": counts.pmi, "counts, stepwise": counts.likely}
+    return {name: np.array([step.scores(way, names, words) for step in steps]) for name, way in ways.items()}
+
+
+class Counted(NamedTuple):
+    """A question for counting: what asks for the things of its inner noun, and, with one of these, for its blank."""
+
+    first: list[Context]
+    last: list[Context]
+    noun: Context | None
+
+    @classmethod
+    def of(cls, tree: Tree) -> Counted:
+        """The steps of a tree; with none or several inner nouns all its words ask at once."""
+        tree = hung(tree, tree.blanks()[0])
+        inner = [at for at, node in enumerate(tree.nodes()) if at and node.children and node.word.endswith("/N")]
+        if len(inner) != 1:
+            return cls([], contexts(tree), None)
+        (at,) = inner
+        below = range(at, at + len(tree.subtree(at)))
+        first = [Context(tree.subtree(at).word, (ARG, ARG)), *contexts(tree.subtree(at).blank(0))]
+        return cls(first, contexts(tree, below), Context(BLANK, tree.path(at, 0)))
+
+    def asked(self, names: Sequence[str]) -> list[list[Context]]:
+        """What asks for the blank, with each name for the inner noun."""
+        return [[*self.last, self.noun._replace(word=name)] for name in names] if self.noun else [self.last]
+
+    def scores(self, way: Callable[[Sequence[Context], Words], Floats], names: Sequence[str], words: Words) -> Floats:
+        """The logarithm of the mean over all names, by their shares."""
+        found = np.array([way(some, words) for some in self.asked(names)])
+        shares = way(self.first, words) if self.noun else np.zeros(1)
+        scores: Floats = logsumexp(found + (shares - logsumexp(shares))[:, None], axis=0)
+        return scores
 
 
 def _set(kind: str, found: dict[str, Floats], seed: int) -> dict[str, Any]:

@@ -208,6 +208,20 @@ def test_a_question_is_shared_by_its_address(page: Page, browser: Browser, url: 
     other.close()
 
 
+def test_step_by_step(page: Page) -> None:
+    """The noun stands for what hangs on it, in the answers and in their explanation."""
+    open_question(page, QUESTION)
+    page.locator("#settings summary").click()
+    page.get_by_label("step by step").check()
+    page.wait_for_function("location.search.includes('steps=1')")
+    expect(page.locator(".answer")).to_have_count(10)
+    page.locator(".answer").first.click()
+    rows = page.locator("table.parts tr")
+    expect(rows).to_have_count(5)
+    values = [float(text.replace("−", "-")) for text in page.locator("table.parts td.number").all_inner_texts()]
+    assert values[1] and values[2:4] == [0, 0] and sum(values[:-1]) == pytest.approx(values[-1], abs=0.002)
+
+
 def test_back_and_forward(page: Page) -> None:
     open_question(page, "drug/N & ban/V.COMP")
     page.get_by_role("button", name="Who sells drugs?").click()

@@ -93,7 +93,7 @@ def test_make_demo() -> None:
     assert "make demo" in COMMANDS and "make test" in COMMANDS
     demo = subprocess.run(["make", "demo"], cwd=ROOT, capture_output=True, text=True)
     assert demo.returncode == 0, demo.stderr
-    for part in ("vectors alone", "stated", "exact", "found", "“"):
+    for part in ("vectors, step by step", "stated", "exact", "found", "“"):
         assert part in demo.stdout, part
     assert ("The shipped model of English" if has_model else "no shipped model") in demo.stdout
 

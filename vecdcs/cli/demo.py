@@ -102,7 +102,7 @@ def compare(console: Console, world: World, question: Question) -> None:
     alone = question.asker.ask(question.tree, stepwise=True).answers(WORLD_ANSWERS)
     exact = [answer for answer in question.answers(WORLD_ANSWERS) if answer.kind == EXACT]
     stated, true = (project(denotation(question.tree, known), ARG) for known in (world.stated_database, world.database))
-    table = Table("", "vectors alone", "", "exact", "")
+    table = Table("", "vectors, step by step", "", "exact", "")
     for at in range(max(len(alone), len(exact))):
         table.add_row(str(at + 1), *_guess(alone[at : at + 1], stated, true), *_found(exact[at : at + 1]))
     console.print(table)

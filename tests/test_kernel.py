@@ -22,14 +22,20 @@ CASES = {
     "ud, tied": (ud_kinds(LONGEST, 2, 2), True, True),
     "ud, pair": (ud_kinds(LONGEST), False, True),
     "no matrix": (no_kinds(3), True, False),
+    "full, tied, one still": (dcs_kinds(LONGEST), True, False),
+    "full, pair, one still": (dcs_kinds(LONGEST, 3, 2), False, False),
 }
 NOISES = {"shared": (0, 6), "private": (3, 0), "both": (2, 4)}
 
 
-def parameters(rng: np.random.Generator, tied: bool) -> Parameters:
+def parameters(rng: np.random.Generator, case: str) -> Parameters:
+    _, tied, _ = CASES[case]
     matrices = FIELDS if tied else 2 * FIELDS
     made = [rng.normal(0, 0.6, shape) for shape in ((WORDS, DIM), (WORDS, DIM), (matrices, DIM, DIM))]
-    return Parameters(*(array.astype(np.float32) for array in made), tied)
+    still = 2 if "still" in case else NONE
+    if still != NONE:
+        made[2][still] = np.eye(DIM)
+    return Parameters(*(array.astype(np.float32) for array in made), tied, still)
 
 
 def batch(kinds: Kinds, ud: bool, private: int, shared: int, seed: int = 1, whole: float = 0.0) -> tuple[Chains, Noise]:
@@ -58,9 +64,9 @@ def summed(model: Parameters, out: Gradient) -> reference.Sums:
 @pytest.mark.parametrize("noise_name", NOISES)
 @pytest.mark.parametrize("case", CASES)
 def test_kernel_agrees_with_reference(case: str, noise_name: str, shift: float, whole: float) -> None:
-    kinds, tied, ud = CASES[case]
+    kinds, _, ud = CASES[case]
     private, shared = NOISES[noise_name]
-    model = parameters(np.random.default_rng(0), tied)
+    model = parameters(np.random.default_rng(0), case)
     chains, noise = batch(kinds, ud, private, shared, whole=whole)
     objective = Objective(shift, 1.0, 0.7, 0.0)
     out = room(len(chains.first), private, shared * kinds.roots, shared * (len(kinds.parent) - kinds.roots), DIM)
@@ -75,9 +81,9 @@ def test_kernel_agrees_with_reference(case: str, noise_name: str, shift: float, 
 @pytest.mark.parametrize("case", CASES)
 def test_reference_agrees_with_finite_differences(case: str) -> None:
     """Every vector by its true derivative; each matrix by that of the one place where it is updated."""
-    kinds, tied, ud = CASES[case]
-    model = parameters(np.random.default_rng(4), tied)
-    model = Parameters(*(array.astype(np.float64) for array in model[:3]), tied)
+    kinds, _, ud = CASES[case]
+    model = parameters(np.random.default_rng(4), case)
+    model = Parameters(*(array.astype(np.float64) for array in model[:3]), *model[3:])
     chains, noise = batch(kinds, ud, 2, 3)
     objective = Objective(0.4, 1.0, 0.5, 0.0)
     checks = 0
@@ -85,18 +91,26 @@ def test_reference_agrees_with_finite_differences(case: str) -> None:
         sums = tuple(np.zeros(array.shape) for array in model[:3])
         reference.path_gradient(model, chains, noise, objective, i, (sums[0], sums[1], sums[2]))
         for which in (0, 1):
-            direction = np.random.default_rng(i).normal(size=model[which].shape)
+            direction = _direction(model, which, i)
             numeric = _difference(
                 lambda moved, i=i: _value(moved, chains, noise, objective, i), model, which, direction
             )
             assert numeric == pytest.approx(float((sums[which] * direction).sum()), rel=1e-5, abs=1e-7)
-        direction = np.random.default_rng(i).normal(size=model.matrix.shape)
+        direction = _direction(model, 2, i)
         numeric = _difference(
             lambda moved, i=i: _value(model, chains, noise, objective, i, updated=moved), model, 2, direction
         )
         assert numeric == pytest.approx(float((sums[2] * direction).sum()), rel=1e-5, abs=1e-7)
         checks += abs(numeric) > 1e-4
     assert checks > 6 or len(kinds.parent) == kinds.roots
+
+
+def _direction(model: Parameters, which: int, seed: int) -> np.ndarray:
+    """Somewhere to go for one parameter array; a matrix that stays as it is does not move."""
+    direction = np.random.default_rng(seed).normal(size=model[which].shape)
+    if which == 2 and model.still != NONE:
+        direction[model.still] = 0
+    return direction
 
 
 def _difference(value, model: Parameters, which: int, direction: np.ndarray) -> float:
@@ -126,8 +140,8 @@ def _value(
 @pytest.mark.parametrize("clip", [0.6, 2.0, 1e6])
 @pytest.mark.parametrize("case", CASES)
 def test_kernel_agrees_with_reference_on_own_logits(case: str, clip: float) -> None:
-    kinds, tied, ud = CASES[case]
-    model = parameters(np.random.default_rng(0), tied)
+    kinds, _, ud = CASES[case]
+    model = parameters(np.random.default_rng(0), case)
     chains, noise = batch(kinds, ud, 3, 0)
     objective = Objective(float(np.log(3)), 1.0, 0.0, clip)
     out = room(len(chains.first), 3, 0, 0, DIM)
@@ -140,19 +154,19 @@ def test_kernel_agrees_with_reference_on_own_logits(case: str, clip: float) -> N
 
 
 def test_clips_bind() -> None:
-    kinds, tied, ud = CASES["full, pair"]
-    model = parameters(np.random.default_rng(0), tied)
+    kinds, _, ud = CASES["full, pair"]
+    model = parameters(np.random.default_rng(0), "full, pair")
     chains, noise = batch(kinds, ud, 3, 0)
     free, bound = (reference.batch_gradient(model, chains, noise, Objective(1.0, 1.0, 0.0, c))[1] for c in (1e6, 0.6))
     assert all(np.abs(one - other).max() > 0.05 for one, other in zip(free, bound, strict=True))
 
 
 def test_a_target_counts_for_each_of_its_chains() -> None:
-    kinds, tied, ud = CASES["full, pair"]
+    kinds, _, ud = CASES["full, pair"]
     chains, noise = batch(kinds, ud, 3, 0)
     paths, out = len(chains.first), room(len(chains.first), 3, 0, 0, DIM)
     for clip, uses in ((0.0, 1), (2.0, 4)):
-        gradient(parameters(np.random.default_rng(0), tied), chains, noise, Objective(0.0, 1.0, 0.0, clip), out)
+        gradient(parameters(np.random.default_rng(0), "full, pair"), chains, noise, Objective(0.0, 1.0, 0.0, clip), out)
         assert set(out.uses[:paths]) == {uses}
         assert set(out.uses[paths:]) == {1}
 
@@ -160,9 +174,9 @@ def test_a_target_counts_for_each_of_its_chains() -> None:
 @pytest.mark.parametrize("case", CASES)
 def test_own_logits_agree_with_finite_differences(case: str) -> None:
     """Every updated parameter goes up the objective in which it alone is taken as it is, all others normalised."""
-    kinds, tied, ud = CASES[case]
-    model = parameters(np.random.default_rng(4), tied)
-    model = Parameters(*(array.astype(np.float64) for array in model[:3]), tied)
+    kinds, _, ud = CASES[case]
+    model = parameters(np.random.default_rng(4), case)
+    model = Parameters(*(array.astype(np.float64) for array in model[:3]), *model[3:])
     chains, noise = batch(kinds, ud, 2, 0)
     objective = Objective(0.7, 1.0, 0.0, 1e6)
     checks = 0
@@ -170,7 +184,7 @@ def test_own_logits_agree_with_finite_differences(case: str) -> None:
         sums = tuple(np.zeros(array.shape) for array in model[:3])
         reference.own_gradient(model, chains, noise, objective, i, (sums[0], sums[1], sums[2]))
         for which in range(3):
-            direction = np.random.default_rng(i).normal(size=model[which].shape)
+            direction = _direction(model, which, i)
             numeric = sum(
                 _difference(
                     lambda moved, own=own: _own_value(model, moved, chains, objective, own), model, which, direction

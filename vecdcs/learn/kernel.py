@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from vecdcs.learn.objective import Gradient, Noise, Objective, keep_pairs, keep_words
 from vecdcs.learn.own_logits import gradient_by_own_logits
 from vecdcs.learn.rows import NONE, Rows, copy_row, sort, take_rows
-from vecdcs.learn.walks import Chains, Parameters, as_they_are, key_of, meet, multiply, part
+from vecdcs.learn.walks import Chains, Parameters, as_they_are, learned, meet, multiply, part, want
 
 LOSS_CHAINS = 8
 
@@ -38,7 +38,7 @@ def gradient(model: Parameters, chains: Chains, noise: Noise, objective: Objecti
     else:
         pull[:paths] = 0.0
     loss += _against_private(chains, objective, rows, before, pull)
-    keep_pairs(chains, rows, before, pull, out)
+    keep_pairs(model, chains, rows, before, pull, out)
     part(model, chains, pull, sizes)
     keep_words(chains, pull, out)
     return loss
@@ -106,16 +106,17 @@ def _noise_chains(model: Parameters, chains: Chains, noise: Noise) -> tuple[NDAr
         needed[chains.kind[i]] = True
     for kind in range(kinds - 1, roots - 1, -1):
         needed[noise.parent[kind]] |= needed[kind]
-    everyone, keys = np.arange(count).astype(np.int32), np.empty(count, np.int32)
+    which, keys = np.empty(count, np.int32), np.empty(count, np.int32)
     chain = np.empty((kinds, count, model.query.shape[1]), np.float32)
     for root in range(roots):
         chain[root] = take_rows(model.answer, noise.word[root])
     for kind in range(roots, kinds):
         if needed[kind]:
             chain[kind] = chain[noise.parent[kind]]
+            active = 0
             for k in range(count):
-                keys[k] = key_of(model, noise.steps[kind, k], True)
-            multiply(model, as_they_are(), chain[kind], everyone, keys)
+                active = want(model, k, noise.steps[kind, k], True, which, keys, active)
+            multiply(model, as_they_are(), chain[kind], which[:active], keys[:active])
     return chain, needed
 
 
@@ -132,12 +133,13 @@ def _keep_noise(
 ) -> None:
     """Gradients of the first noise matrix of each kind, and through all of them those of the noise words."""
     kinds, (roots, count) = len(noise.parent), noise.word.shape
-    everyone, keys = np.arange(count).astype(np.int32), np.empty(count, np.int32)
+    which, keys = np.empty(count, np.int32), np.empty(count, np.int32)
     at = len(chains.first) + len(chains.last)
     for kind in range(kinds - 1, roots - 1, -1):
         if begin[kind] < begin[kind + 1]:
             place = at + (kind - roots) * count
-            out.step[place : place + count] = noise.steps[kind]
+            for k in range(count):
+                out.step[place + k] = learned(model, noise.steps[kind, k])
             out.right[place : place + count] = chain[noise.parent[kind]]
     # `grown` becomes the sum over a kind and its descendants, but only its own part is the matrix's.
     for kind in range(kinds - 1, roots - 1, -1):
@@ -146,9 +148,10 @@ def _keep_noise(
             out.left[place : place + count] = grown[kind]
     for kind in range(kinds - 1, roots - 1, -1):
         if needed[kind]:
+            active = 0
             for k in range(count):
-                keys[k] = key_of(model, noise.steps[kind, k], False)
-            multiply(model, as_they_are(), grown[kind], everyone, keys)
+                active = want(model, k, noise.steps[kind, k], False, which, keys, active)
+            multiply(model, as_they_are(), grown[kind], which[:active], keys[:active])
             grown[noise.parent[kind]] += grown[kind]
     place = len(chains.last)
     out.answer_word[place : place + roots * count] = noise.word.ravel()

@@ -9,7 +9,7 @@ from numba import njit
 
 from vecdcs.corpus.flat import IntArray
 from vecdcs.learn.rows import NONE, Rows, copy_row
-from vecdcs.learn.walks import Chains
+from vecdcs.learn.walks import Chains, Parameters, learned
 
 
 class Noise(NamedTuple):
@@ -78,17 +78,17 @@ def keep_words(chains: Chains, pull: Rows, out: Gradient) -> None:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def keep_pairs(chains: Chains, rows: Rows, before: Rows, pull: Rows, out: Gradient) -> None:
+def keep_pairs(model: Parameters, chains: Chains, rows: Rows, before: Rows, pull: Rows, out: Gradient) -> None:
     """The two rows whose outer product is the gradient of A_b, and those of every chain's A_b+1."""
     paths = len(chains.first)
     for i in range(paths):
         if chains.boundary[i] > 0:
-            out.step[i] = chains.steps[i, chains.boundary[i] - 1]
+            out.step[i] = learned(model, chains.steps[i, chains.boundary[i] - 1])
             copy_row(before, i, out.left, i)
             copy_row(pull, i, out.right, i)
     for j in range(len(chains.last)):
         i = chains.owner[j]
         if chains.length[i] > chains.boundary[i]:
-            out.step[paths + j] = chains.steps[j, chains.boundary[i]]
+            out.step[paths + j] = learned(model, chains.steps[j, chains.boundary[i]])
             copy_row(rows, i, out.left, paths + j)
             copy_row(before, paths + j, out.right, paths + j)

@@ -23,7 +23,7 @@ def gradient_by_own_logits(model: Parameters, chains: Chains, objective: Objecti
     pull, turn, share = np.zeros_like(rows), np.zeros_like(rows[:paths]), np.zeros(len(rows), np.float32)
     loss = _own_words(chains, objective, sizes, rows, pull, share)
     _own_matrices(model, chains, objective, sizes, rows, before, turn)
-    keep_pairs(chains, rows, before, turn, out)
+    keep_pairs(model, chains, rows, before, turn, out)
     out.uses[:paths] = len(chains.last) // paths
     _shorten_pairs(chains, objective.clip, out)
     part(model, chains, pull, sizes)

@@ -23,9 +23,9 @@ class Recipe:
     bound a step's sum for one parameter (for a matrix times √d, the norm of an orthogonal one). A `clip` above 0
     normalises all factors, gives each parameter its own logit, and cuts what stands on either side of it to that
     length. Vectors begin with a length of about `start`, matrices as (I + `spread` G)/2. If `orthogonal`, M^-1 = M^T
-    exactly, else γ and κ weigh the two regularisers. Paths from or to words whose share f of all is above `subsample`
-    are kept with chance √(subsample/f); 0 keeps all. Walks end after `longest` edges. A step takes `batches`
-    micro-batches of (at most) `paths` paths, all on the same parameters.
+    exactly, else γ and κ weigh the two regularisers; if `still_arg`, the matrix of ARG is I. Paths from or to words
+    whose share f of all is above `subsample` are kept with chance √(subsample/f); 0 keeps all. Walks end after
+    `longest` edges. A step takes `batches` micro-batches of (at most) `paths` paths, all on the same parameters.
     """
 
     name: str
@@ -49,6 +49,7 @@ class Recipe:
     start: float
     spread: float
     orthogonal: bool
+    still_arg: bool
     gamma: float
     kappa: float
     subsample: float
@@ -79,6 +80,7 @@ DEFAULT = Recipe(
     start=0.2,
     spread=0.1,
     orthogonal=True,
+    still_arg=True,
     gamma=0.0,
     kappa=0.0,
     subsample=0.0,
@@ -111,6 +113,7 @@ PAPER = Recipe(
     start=1.0,
     spread=1.0,
     orthogonal=False,
+    still_arg=False,
     gamma=1e-3,
     kappa=1e-4,
     subsample=0.0,

@@ -63,6 +63,8 @@ def slope(score: float, weight: float, objective: Objective) -> float:
 
 def add_outer(sums: Array, model: Parameters, step: int, left: Array, right: Array) -> None:
     """Add the gradient left^T right of a step's matrix, transposed where the matrix is."""
+    if (step // 2 if model.tied else step) == model.still:
+        return
     if model.tied:
         sums[step // 2] += np.outer(right, left) if step % 2 else np.outer(left, right)
     else:

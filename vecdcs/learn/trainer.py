@@ -19,13 +19,14 @@ from numpy.typing import NDArray
 
 from vecdcs.corpus.flat import FlatTrees, IntArray
 from vecdcs.corpus.vocabulary import Vocabulary
+from vecdcs.dcs.tree import ARG
 from vecdcs.errors import VecdcsError
 from vecdcs.learn import batches, kernel, objective, update
 from vecdcs.learn.chance import stream
 from vecdcs.learn.objective import Gradient, Objective
 from vecdcs.learn.paths import Walks, prepare, sample, starts, thinned
 from vecdcs.learn.recipes import Plan
-from vecdcs.learn.rows import Rows, Sorted, sort
+from vecdcs.learn.rows import NONE, Rows, Sorted, sort
 from vecdcs.learn.walks import Parameters
 
 SHARDS_AT_ONCE = 8
@@ -75,7 +76,8 @@ class State:
         """The arrays by name, as a checkpoint keeps them."""
         named: dict[str, NDArray[np.generic]] = {}
         for kind, part in (("parameters", self.parameters), ("uses", self.uses)):
-            named |= {f"{kind}.{name}": value for name, value in part._asdict().items() if name != "tied"}
+            arrays = {name: value for name, value in part._asdict().items() if isinstance(value, np.ndarray)}
+            named |= {f"{kind}.{name}": value for name, value in arrays.items()}
         return named
 
 
@@ -91,7 +93,22 @@ def initial_state(plan: Plan, vocabulary: Vocabulary) -> State:
         np.zeros(fields),
         np.zeros(fields, np.int64),
     )
-    return State(Parameters(query, answer, _initial_matrices(plan, fields), plan.tied), uses)
+    matrices, still = _initial_matrices(plan, fields), still_matrix(plan, vocabulary)
+    if still != NONE:
+        matrices[still] = np.eye(dim)
+    return State(Parameters(query, answer, matrices, plan.tied, still), uses)
+
+
+def still_matrix(plan: Plan, vocabulary: Vocabulary) -> int:
+    """The number of the matrix that is I and stays so, if any.
+
+    Every M_P is followed by an M_L^-1, so scores are the same if all M are M G and all M^-1 are G^-1 M^-1: one matrix
+    can be chosen, and that of ARG, the most frequent field, is.
+    """
+    if not plan.recipe.still_arg or plan.variant in ("no-matrix", "ud"):
+        return NONE
+    arg = vocabulary.field_index.get(ARG, NONE)
+    return arg if plan.tied or arg == NONE else 2 * arg
 
 
 def _initial_matrices(plan: Plan, fields: int) -> NDArray[np.float32]:

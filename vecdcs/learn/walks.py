@@ -9,7 +9,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from vecdcs.corpus.flat import IntArray
-from vecdcs.learn.rows import Rows, copy_row, row_length, scale_row, sort, take_rows
+from vecdcs.learn.rows import NONE, Rows, copy_row, row_length, scale_row, sort, take_rows
 
 Floats = NDArray[np.float32]
 
@@ -18,12 +18,16 @@ LEAST = 1e-12
 
 
 class Parameters(NamedTuple):
-    """Query and answer vectors, and matrices: one a field if tied (its transpose is the inverse), else M, M^-1."""
+    """Query and answer vectors, and matrices: one a field if tied (its transpose is the inverse), else M, M^-1.
+
+    The matrix numbered `still` is I and stays so; nothing is multiplied by it.
+    """
 
     query: Rows
     answer: Rows
     matrix: Rows
     tied: bool
+    still: int = NONE
 
 
 class Chains(NamedTuple):
@@ -95,8 +99,7 @@ def meet(model: Parameters, chains: Chains, sizes: Sizes) -> tuple[Rows, Rows]:
             if side > place:
                 end = chains.length[path] - 1 - place
                 step = chains.steps[r, place] if r < paths else chains.steps[r - paths, end]
-                which[active], keys[active] = r, key_of(model, step, r >= paths)
-                active += 1
+                active = want(model, r, step, r >= paths, which, keys, active)
             if side == place + 1:
                 copy_row(rows, r, before, r)
         multiply(model, sizes, rows, which[:active], keys[:active])
@@ -115,8 +118,7 @@ def part(model: Parameters, chains: Chains, rows: Rows, sizes: Sizes) -> None:
             if side > place:
                 begin = chains.boundary[path]
                 step = chains.steps[r, begin - 1 - place] if r < paths else chains.steps[r - paths, begin + place]
-                which[active], keys[active] = r, key_of(model, step, r < paths)
-                active += 1
+                active = want(model, r, step, r < paths, which, keys, active)
         multiply(model, sizes, rows, which[:active], keys[:active])
 
 
@@ -135,6 +137,15 @@ def _side(chains: Chains, r: int) -> tuple[int, int]:
 
 
 @njit(cache=True, nogil=True, inline="always")
+def want(model: Parameters, row: int, step: int, back: bool, which: IntArray, keys: IntArray, count: int) -> int:
+    """Put a row and its matrix on the list of what `multiply` shall do, if there is anything to do; its new length."""
+    if matrix_of(model, step) == model.still:
+        return count
+    which[count], keys[count] = row, key_of(model, step, back)
+    return count + 1
+
+
+@njit(cache=True, nogil=True, inline="always")
 def key_of(model: Parameters, step: int, back: bool) -> int:
     """Twice the number of a step's matrix, plus 1 if it is to be transposed: if an inverse, or going back, not both."""
     if model.tied:
@@ -146,6 +157,12 @@ def key_of(model: Parameters, step: int, back: bool) -> int:
 def matrix_of(model: Parameters, step: int) -> int:
     """The number of a step's matrix."""
     return step // 2 if model.tied else step
+
+
+@njit(cache=True, nogil=True, inline="always")
+def learned(model: Parameters, step: int) -> int:
+    """The step itself, or none if its matrix stays as it is."""
+    return NONE if matrix_of(model, step) == model.still else step
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from vecdcs.dcs.tree import ARG, BLANK, Child, Tree
 from vecdcs.errors import InputError, VecdcsError
 from vecdcs.model import model as models
+from vecdcs.model.likeness import by_likeness
 from vecdcs.model.model import Model, unit
 from vecdcs.model.query import Laid, compose, hung, lay_flat, node_vectors
 from vecdcs.model.question import Understood, fill, understand
@@ -165,6 +166,11 @@ class Asker(Model):
         return Space.of(self.query, self.vocabulary)
 
     @cached_property
+    def likeness(self) -> Asker:
+        """The same model with the query vectors that words and phrases are compared by."""
+        return by_likeness(self)
+
+    @cached_property
     def calibration(self) -> Calibration:
         """What scores are worth as probabilities."""
         return calibration_of(self)
@@ -269,20 +275,20 @@ class Asker(Model):
         return lay_flat(self.vocabulary, [question.hung for question in questions])
 
     def similarity(self, one: str | Tree, other: str | Tree) -> float:
-        """The cosine of two query vectors."""
+        """How alike two words or phrases are: the cosine of their query vectors, half rid of what is mere frequency."""
         return self.similarities([(one, other)])[0]
 
     def similarities(self, pairs: Sequence[tuple[str | Tree, str | Tree]]) -> list[float]:
-        """The cosines of many pairs."""
-        vectors = self.vectors(self.ask_many([text for pair in pairs for text in pair]))
+        """The likeness of many pairs."""
+        vectors = self.likeness.vectors(self.ask_many([text for pair in pairs for text in pair]))
         found: list[float] = np.einsum("ij,ij->i", vectors[0::2], vectors[1::2], dtype=np.float64).tolist()
         return found
 
     def nearest(self, text: str | Tree, k: int = 10, pos: str | Collection[str] = ()) -> list[Near]:
-        """The words whose query vectors are nearest to that of a word or phrase."""
+        """The words most like a word or phrase."""
         question = self.ask(text)
-        own = [own_numbers(question)]
-        hits = search(self.query_space, self.vectors([question]), k, self.calibration, "score", list(pos), own)[0]
+        own, alike = [own_numbers(question)], self.likeness
+        hits = search(alike.query_space, alike.vectors([question]), k, self.calibration, "score", list(pos), own)[0]
         return [Near(self.vocabulary.words[word], float(score)) for word, score in zip(*hits[:2], strict=True)]
 
     def complete(self, text: str, candidates: Sequence[str]) -> list[Choice]:

@@ -52,9 +52,10 @@ class Table(NamedTuple):
 def tables(results: Results) -> list[Table]:
     """All tables of which there is a figure."""
     made = (
-        phrase_table(results, "spearman_paper", "Phrase similarity, Spearman's ρ by the paper's formula"),
-        phrase_table(results, "spearman_tie_corrected", "Phrase similarity, ρ over single ratings, ties corrected"),
-        phrase_table(results, "spearman_pair_means", "Phrase similarity, ρ over the mean ratings of pairs"),
+        phrase_table(results, "plain_paper", "Phrase similarity, plain query vectors, the paper's formula"),
+        phrase_table(results, "plain_tie_corrected", "Phrase similarity, plain query vectors, ties corrected"),
+        phrase_table(results, "spearman_tie_corrected", "Phrase similarity by likeness, ties corrected"),
+        phrase_table(results, "spearman_pair_means", "Phrase similarity by likeness, over the mean ratings of pairs"),
         relation_table(results),
         completion_table(results),
         preference_table(results),
@@ -97,7 +98,7 @@ def phrase_table(results: Results, figure: str, title: str) -> Table:
         if figures["sets"]
     ]
     paper = {name: [f"{value:.2f}" for value in values] for name, values in PHRASES.items()}
-    return Table(title, ("", *SETS), _with_paper(rows, paper) if figure == "spearman_paper" else rows)
+    return Table(title, ("", *SETS), _with_paper(rows, paper) if figure == "plain_paper" else rows)
 
 
 def relation_table(results: Results) -> Table:

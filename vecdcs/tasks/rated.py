@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from vecdcs.model.likeness import by_likeness
 from vecdcs.model.model import Model
 from vecdcs.tasks import phrase_similarity, preference
 from vecdcs.tasks.lemmas import as_known
@@ -20,19 +21,26 @@ from vecdcs.tasks.spearman import corrected, three_ways
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+NONE = np.zeros(0)
+
 
 class Rated(NamedTuple):
-    """A set: its items with their scores, single ratings (the i-th of item[i]), and the share of what is unknown."""
+    """A set: its items with their scores, single ratings (the i-th of item[i]), and the share of what is unknown.
+
+    `plain`: scores in the paper's way, where the model has one of its own.
+    """
 
     items: Sequence[tuple[str, ...]]
     scores: Floats
     item: Ints
     rating: Floats
     oov: float
+    plain: Floats = NONE
 
 
 def phrases(model: Model, data: Path, seed: int = 1, plain_sum: bool = False) -> Result:
-    """Phrase similarity on every set whose file is there."""
+    """Phrase similarity on every set whose file is there, by the model's own likeness and by plain query vectors."""
+    alike = by_likeness(model)
 
     def rated(name: str) -> Rated | None:
         layout = LAYOUTS[name]
@@ -40,17 +48,27 @@ def phrases(model: Model, data: Path, seed: int = 1, plain_sum: bool = False) ->
         ratings = phrase_similarity.read(path, layout) if path.is_file() else None
         if ratings is None or not ratings.pairs:
             return None
-        scores = phrase_similarity.similarities(model, layout, ratings.pairs, plain_sum and name == "SVO")
+        scores, plain = (
+            phrase_similarity.similarities(one, layout, ratings.pairs, plain_sum and name == "SVO")
+            for one in (alike, model)
+        )
         known = [model.knows(word) for word in as_known(model, sorted(phrase_similarity.words(layout, ratings.pairs)))]
-        return Rated(ratings.pairs, scores, ratings.pair, ratings.rating, 1 - float(np.mean(known)))
+        return Rated(ratings.pairs, scores, ratings.pair, ratings.rating, 1 - float(np.mean(known)), plain)
 
     def figures(found: Rated) -> dict[str, Any]:
-        ways = three_ways(found.scores, found.item, found.rating)
-        return {"pairs": len(found.items), **{f"spearman_{way}": value for way, value in ways._asdict().items()}}
+        return {
+            "pairs": len(found.items),
+            **{
+                f"{prefix}_{way}": value
+                for prefix, scores in (("spearman", found.scores), ("plain", found.plain))
+                for way, value in three_ways(scores, found.item, found.rating)._asdict().items()
+            },
+        }
 
     composed = "equation (4), the plain sum for SVO" if plain_sum else "equation (4)"
     protocol = (
-        f"cosines of query vectors composed by {composed}; Spearman over single ratings by the paper's formula, over "
+        f"cosines of query vectors, less half the mean of words of like part of speech and frequency (plain: as they "
+        f"are, as in the paper), composed by {composed}; Spearman over single ratings by the paper's formula, over "
         "single ratings with ties corrected (interval: bootstrap over pairs), and over the mean ratings of pairs"
     )
     return _evaluate("phrase-similarity", model, protocol, LAYOUTS, rated, figures, seed)

@@ -78,6 +78,22 @@ def test_kernel_agrees_with_reference(case: str, noise_name: str, shift: float, 
     assert loss == pytest.approx(expected_loss, rel=1e-4)
 
 
+def test_one_matrix_can_be_chosen_freely() -> None:
+    """Every M_P is followed by an M_L^-1: with M G for M and G^-1 M^-1 for M^-1 all scores are the same."""
+    model = parameters(np.random.default_rng(3), "full, pair")
+    model = Parameters(*(array.astype(np.float64) for array in model[:3]), *model[3:])
+    chosen = np.linalg.inv(model.matrix[2])
+    turned = model.matrix.copy()
+    turned[0::2], turned[1::2] = model.matrix[0::2] @ chosen, model.matrix[2] @ model.matrix[1::2]
+    np.testing.assert_allclose(turned[2], np.eye(DIM), atol=1e-9)
+    chains, _ = batch(CASES["full, pair"][0], False, 0, 1)
+    for i in range(len(chains.first)):
+        steps = chains.steps[i, : chains.length[i]].tolist()
+        ends = model.query[chains.first[i]], model.answer[chains.last[i]]
+        one, other = (reference.product(each, steps) for each in (model, model._replace(matrix=turned)))
+        assert ends[0] @ one @ ends[1] == pytest.approx(ends[0] @ other @ ends[1], rel=1e-6)
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_reference_agrees_with_finite_differences(case: str) -> None:
     """Every vector by its true derivative; each matrix by that of the one place where it is updated."""

@@ -56,7 +56,7 @@ class Memory:
     def vocabulary(self) -> Vocabulary:
         trees = joined(self.trees)
         weights = path_weights(trees)
-        names = [tuple(f"{k}/N" for k in range(WORDS)), tuple(f"f{k}" for k in range(FIELDS))]
+        names = [tuple(f"{k}/N" for k in range(WORDS)), ("ARG", *(f"f{k}" for k in range(1, FIELDS)))]
         return Vocabulary(names[0], word_totals(trees, weights, WORDS), names[1], field_totals(trees, weights, FIELDS))
 
 
@@ -131,6 +131,18 @@ def test_subsampling_thins_frequent_words_at_both_ends() -> None:
     share = trainer.state.uses.query / kept
     before = source.vocabulary.word_weights / source.vocabulary.total
     assert share.max() < before.max()
+
+
+@pytest.mark.parametrize(("recipe", "variant"), VARIANTS)
+def test_the_matrix_of_arg_is_still_in_the_default_recipe(recipe: str, variant: str) -> None:
+    memory = Memory(variant == "ud")
+    trainer = Trainer(plan(recipe, variant, dim=6), memory.vocabulary, memory)
+    list(trainer.run())
+    model = trainer.state.parameters
+    near = [np.abs(matrix - np.eye(6)).max() for matrix in model.matrix]
+    expected = {"full": [0], "no-inverse": [0]}.get(variant, []) if recipe == "default" else []
+    assert [number for number, off in enumerate(near) if off == 0] == expected
+    assert model.still == (expected or [-1])[0]
 
 
 def test_tied_matrices_stay_orthogonal_and_pairs_differ() -> None:

@@ -21,7 +21,7 @@ from vecdcs.tasks.suite import TASKS, Settings
 
 COST = 0.01
 FIGURES = {
-    "phrase-similarity": ("spearman_paper", "spearman_tie_corrected", "spearman_pair_means"),
+    "phrase-similarity": ("plain_paper", "plain_tie_corrected", "plain_pair_means", "spearman_tie_corrected"),
     "preference": ("spearman",),
     "relations": ("macro_f1",),
     "completion": ("accuracy",),

@@ -123,7 +123,7 @@ PAPER = Recipe(
 )
 
 # For few words of which much is said, as in the small world: fields differ from the start, and learn faster.
-DENSE = replace(DEFAULT, name="dense", spread=1.0, matrix_rate=0.002)
+DENSE = replace(DEFAULT, name="dense", spread=1.0, matrix_rate=0.002, still_arg=False)
 
 RECIPES = {recipe.name: recipe for recipe in (DEFAULT, PAPER, DENSE)}
 

@@ -35,7 +35,7 @@ VARIANTS = {
 
 
 def scores(model: Model, data: Path) -> dict[str, float]:
-    """Tie-corrected correlations, phrases by plain query vectors, and the share of neighbours of the same part of speech."""
+    """Tie-corrected correlations, phrases by plain query vectors, and the share of same parts of speech nearby."""
     found = {one["set"]: one["plain_tie_corrected"] for one in phrases(model, data).figures["sets"]}
     found |= {one["set"]: one["spearman"] for one in preferences(model, data).figures["sets"]}
     return {name: round(found[name], 4) for name in SETS if name in found} | {"pos": round(same_pos_share(model), 4)}

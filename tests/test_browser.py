@@ -212,10 +212,10 @@ def test_step_by_step(page: Page) -> None:
     """The noun stands for what hangs on it, in the answers and in their explanation."""
     open_question(page, QUESTION)
     page.locator("#settings summary").click()
-    page.get_by_label("step by step").check()
+    page.get_by_label("Inner nouns").select_option("1")
     page.wait_for_function("location.search.includes('steps=1')")
     open_question(page, QUESTION, "&steps=1")
-    assert page.get_by_label("step by step").is_checked()
+    assert page.get_by_label("Inner nouns").input_value() == "1"
     page.locator(".answer").first.click()
     rows = page.locator("table.parts tr")
     expect(rows).to_have_count(5)

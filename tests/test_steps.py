@@ -98,18 +98,19 @@ def test_two_steps_are_answered_better(tmp_path: Path) -> None:
     forest = Forest.open(folder / "forest")
     fit(forest, tmp_path / "model", plan("dense", dim=50, epochs=20))
     model = load(tmp_path / "model")
-    plain, steps = (small_world.evaluate(model, folder / "world", stepwise=way) for way in (False, True))
+    plain, steps, chosen = (small_world.evaluate(model, folder / "world", stepwise=way) for way in (False, True, None))
     (before,), (after,) = ([row["map"] for row in one.figures["sets"] if row["set"] == TWO] for one in (plain, steps))
     assert after > before + 0.05
     assert "step by step" in steps.protocol and "step by step" not in plain.protocol
+    assert chosen.figures == steps.figures and load(tmp_path / "model").ask(QUESTION).stepwise  # as suits the recipe
 
 
 def test_the_command_line_and_the_page(tmp_path: Path) -> None:
     model, forest = str(world_folder() / "model"), str(world_folder() / "forest")
     runner, asked = CliRunner(), ["ask", QUESTION, "-m", model, "--json"]
-    texts = [runner.invoke(app, [*asked, *more]).stdout for more in ([], ["--stepwise"])]
-    plain, steps = ([answer["score"] for answer in json.loads(text)["answers"]] for text in texts)
-    assert plain != steps
+    texts = [runner.invoke(app, [*asked, *more]).stdout for more in ([], ["--at-once"], ["--stepwise"])]
+    chosen, plain, steps = ([answer["score"] for answer in json.loads(text)["answers"]] for text in texts)
+    assert plain != steps and chosen == plain  # the model is of the paper's recipe
     client = TestClient(make_app(load(model)))
     found = client.post("/api/ask", json={"text": QUESTION, "stepwise": True}).json()
     assert [answer["score"] for answer in found["answers"]] == pytest.approx(steps)

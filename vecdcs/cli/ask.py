@@ -51,8 +51,12 @@ def ask(
     ] = "probability",
     own_words: Annotated[bool, typer.Option("--own-words", help="Keep the question's own words.")] = False,
     stepwise: Annotated[
-        bool, typer.Option("--stepwise", help="First answer what inner nouns name, then ask on with these answers.")
-    ] = False,
+        bool | None,
+        typer.Option(
+            "--stepwise/--at-once",
+            help="First answer what inner nouns name, then ask on with these answers, or not; else as suits the model.",
+        ),
+    ] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Show what each part adds to the scores.")] = False,
     svg: Annotated[Path | None, typer.Option(help="Draw the explanation into this file.")] = None,
     as_json: Json = False,

@@ -99,7 +99,7 @@ def compare(console: Console, world: World, question: Question) -> None:
     """The answers of the vectors beside the exact ones, and the sentences these come from."""
     console.rule(f"[bold]{escape(question.text)}")
     draw(console, question.tree)
-    alone = question.asker.ask(question.tree, stepwise=True).answers(WORLD_ANSWERS)
+    alone = question.asker.ask(question.tree).answers(WORLD_ANSWERS)
     exact = [answer for answer in question.answers(WORLD_ANSWERS) if answer.kind == EXACT]
     stated, true = (project(denotation(question.tree, known), ARG) for known in (world.stated_database, world.database))
     table = Table("", "vectors, step by step", "", "exact", "")

@@ -165,7 +165,9 @@ def execution(
         Path | None, typer.Option("--pmi", help="With --world: a forest of its text, to compare with counting.")
     ] = None,
     questions: Annotated[int, typer.Option(min=1, help="Questions of each kind.")] = 300,
-    stepwise: Annotated[bool, typer.Option("--stepwise", help="As in `vecdcs ask`: inner nouns first.")] = False,
+    stepwise: Annotated[
+        bool | None, typer.Option("--stepwise/--at-once", help="As in `vecdcs ask`: inner nouns first, or not.")
+    ] = None,
     data: UnusedData = None,
     against: AgainstOption = None,
     details: DetailsOption = None,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from vecdcs.errors import VecdcsError
+from vecdcs.model.steps import goes_stepwise
 
 if TYPE_CHECKING:
     from vecdcs.model.ask import Asker, Question
@@ -51,7 +52,7 @@ class Shell:
     """What a line at the prompt does."""
 
     def __init__(self, asker: Asker, corpus: Path | None, k: int) -> None:
-        self.asker, self.corpus, self.k, self.stepwise = asker, corpus, k, False
+        self.asker, self.corpus, self.k, self.stepwise = asker, corpus, k, goes_stepwise(asker)
         self.commands: dict[str, Callable[[str], None]] = {
             "tree": lambda text: typer.echo(asker.ask(text).tree.to_text()),
             "why": lambda text: typer.echo(self.ask(text).explain(min(self.k, 5)).to_text()),

@@ -30,7 +30,7 @@ from vecdcs.model.search import (
     log_sum,
     search,
 )
-from vecdcs.model.steps import Steps
+from vecdcs.model.steps import Steps, goes_stepwise
 
 if TYPE_CHECKING:
     from vecdcs.model.explain import Explanation
@@ -181,11 +181,11 @@ class Asker(Model):
         return Steps(self.answer_space, self.query_space, self.calibration)
 
     def ask(
-        self, text: str | Tree, corpus: str | Path | Corpus | None = None, blank: int = 0, stepwise: bool = False
+        self, text: str | Tree, corpus: str | Path | Corpus | None = None, blank: int = 0, stepwise: bool | None = None
     ) -> Question:
         """A question in words or notation; with a forest its answers are exact or inferred. `blank`: which of many.
 
-        `stepwise`: what inner nouns name is answered first, and these answers are asked on with.
+        `stepwise`: what inner nouns name is answered first, and their answers ask on; None: as suits the model.
         """
         return self.ask_many([text], corpus, blank, stepwise)[0]
 
@@ -194,7 +194,7 @@ class Asker(Model):
         texts: Sequence[str | Tree],
         corpus: str | Path | Corpus | None = None,
         blank: int = 0,
-        stepwise: bool = False,
+        stepwise: bool | None = None,
     ) -> list[Question]:
         """Many questions, parsed together."""
         if self.config.get("forest", {}).get("ud"):
@@ -206,7 +206,8 @@ class Asker(Model):
             opened = open_corpus(corpus)
         parsed = iter(understand([text for text in texts if isinstance(text, str)], self.parser))
         found = (Understood(str(text), text) if isinstance(text, Tree) else next(parsed) for text in texts)
-        return [Question(self, x.text, x.tree, _asked(x.tree, blank), x.unused, opened, stepwise) for x in found]
+        way = goes_stepwise(self, stepwise)
+        return [Question(self, x.text, x.tree, _asked(x.tree, blank), x.unused, opened, way) for x in found]
 
     def answers(
         self, text: str | Tree, k: int = 10, corpus: str | Path | Corpus | None = None, **options: Any

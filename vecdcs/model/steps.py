@@ -20,6 +20,7 @@ from vecdcs.model.query import Laid, Nodes, Vectors, gathered, levels, node_vect
 from vecdcs.model.search import ROOM, Calibration, Space, calibration_of, log_odds, log_sum
 
 NOUN = "N"
+DENSE = "dense"  # the recipe for few words of which much is said
 STEPWISE = "; executed step by step"
 
 
@@ -66,6 +67,14 @@ class Steps:
             chances = np.exp(logits - log_sum(logits)[:, None])
             found[start : start + rows] = unit((chances * self.queries.scale) @ self.queries.vectors)
         return found
+
+
+def goes_stepwise(model: Model, wanted: bool | None = None) -> bool:
+    """Whether to go step by step: as wanted, or else if the model was learned by the dense recipe.
+
+    Where much is said of each thing, what is asked next is mostly said elsewhere.
+    """
+    return model.config.get("plan", {}).get("recipe", {}).get("name") == DENSE if wanted is None else wanted
 
 
 def naming(laid: Laid) -> NDArray[np.bool_]:

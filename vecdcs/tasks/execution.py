@@ -14,7 +14,7 @@ from vecdcs.errors import InputError
 from vecdcs.model.compose import answer_vectors
 from vecdcs.model.model import Model
 from vecdcs.model.search import calibration_of
-from vecdcs.model.steps import STEPWISE, Steps
+from vecdcs.model.steps import STEPWISE, Steps, goes_stepwise
 from vecdcs.tasks.completion import blank_vectors
 from vecdcs.tasks.counts import PathCounts, contexts, count_paths
 from vecdcs.tasks.questions import COUNT, KINDS, UNSAID, Question, is_askable, questions, unsaid
@@ -32,10 +32,10 @@ Floats = NDArray[np.float64]
 Ranker = Callable[[Sequence[Question]], Floats]
 
 
-def evaluate(model: Model, split: Split, count: int = COUNT, seed: int = 1, stepwise: bool = False) -> Result:
+def evaluate(model: Model, split: Split, count: int = COUNT, seed: int = 1, stepwise: bool | None = None) -> Result:
     """Mean reciprocal rank and hits@10 of the hidden answers, by the model and by what does without one."""
     _check_trained(model, split)
-    clock = Clock()
+    clock, stepwise = Clock(), goes_stepwise(model, stepwise)
     with clock("ask"):
         vocabulary = cut(split.train.word_weights(), split.train.field_weights())
         asked = questions(split, vocabulary, count, seed)

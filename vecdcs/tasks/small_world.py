@@ -19,7 +19,7 @@ from vecdcs.errors import InputError
 from vecdcs.model.compose import answer_vectors
 from vecdcs.model.model import Model
 from vecdcs.model.query import hung
-from vecdcs.model.steps import STEPWISE, Steps
+from vecdcs.model.steps import STEPWISE, Steps, goes_stepwise
 from vecdcs.tasks.completion import blank_vectors
 from vecdcs.tasks.counts import Context, Words, contexts, count_paths
 from vecdcs.tasks.ranking import average_precision
@@ -38,12 +38,14 @@ class WorldQuestion(NamedTuple):
     stated: frozenset[str]
 
 
-def evaluate(model: Model, folder: Path, seed: int = 1, forest: Forest | None = None, stepwise: bool = False) -> Result:
+def evaluate(
+    model: Model, folder: Path, seed: int = 1, forest: Forest | None = None, stepwise: bool | None = None
+) -> Result:
     """Mean average precision of the true denotations of the small world, all of them and those no sentence states.
 
     With a forest of its sentences also what counting gives, and how far the model is ahead of that.
     """
-    clock = Clock()
+    clock, stepwise = Clock(), goes_stepwise(model, stepwise)
     asked, names = read_world(folder)
     with clock("rank"):
         answers = answer_vectors(model, names)

@@ -32,7 +32,7 @@ class Settings:
     tune: bool = False
     unknown_last: bool = False
     questions: int = COUNT
-    stepwise: bool = False
+    stepwise: bool | None = None
     words: tuple[str, ...] = intrinsic.WORDS
 
 

@@ -47,7 +47,10 @@ class AskIn(In):
     by: Annotated[Ranking, Field(strict=False)] = Ranking.probability
     own_words: bool = Field(False, description="Keep the question's own words among the answers.")
     blank: int = Field(0, ge=0, lt=MOST_NODES, description="Which of several blanks is asked for, from 0.")
-    stepwise: bool = Field(False, description="First answer what inner nouns name, then ask on with these answers.")
+    stepwise: bool | None = Field(
+        None,
+        description="First answer what inner nouns name, then ask on with these, or not; null: as suits the model.",
+    )
 
 
 class ExplainIn(In):
@@ -56,7 +59,7 @@ class ExplainIn(In):
     text: Text
     words: list[Word] = Field(min_length=1, max_length=20)
     blank: int = Field(0, ge=0, lt=MOST_NODES)
-    stepwise: bool = False
+    stepwise: bool | None = None
 
 
 class SimilarIn(In):

@@ -6,8 +6,9 @@ import { byId, element } from "./dom.js";
 import { openEditor } from "./editor.js";
 import { drawTree, focusNode } from "./tree.js";
 
-const SETTINGS = { k: "10", pos: "", by: "probability" };
-const CHECKS = ["own", "steps"];
+const SETTINGS = { k: "10", pos: "", by: "probability", steps: "" };
+const CHECKS = ["own"];
+const STEPWISE = { 0: false, 1: true };  // else as suits the model
 let latest = 0;
 
 function readForm() {
@@ -54,7 +55,7 @@ async function show() {
 }
 
 function ask(text, state, blank = 0) {
-  const checked = { own_words: state.own === "1", stepwise: state.steps === "1" };
+  const checked = { own_words: state.own === "1", stepwise: STEPWISE[state.steps] ?? null };
   return post("ask", { text, k: Number(state.k) || 10, pos: state.pos, by: state.by, blank, ...checked });
 }
 
@@ -65,7 +66,7 @@ function summary(found) {
 }
 
 function panel(found, number, state, blank = 0) {
-  const home = { number, blank, stepwise: state.steps === "1" };
+  const home = { number, blank, stepwise: STEPWISE[state.steps] ?? null };
   const made = element("section", { class: "panel", "aria-label": `Question ${number + 1}: ${found.query}` });
   const name = number ? "with" : "q";
   let editor = null;

@@ -1,7 +1,7 @@
 """What makes words alike: their query vectors, less what they owe to their part of speech and frequency alone.
 
-Query vectors of frequent verbs are near each other because they are frequent, whatever they mean: *begin* is nearer to
-*become* than *forbid* to *ban*. Words of one part of speech and of about the same frequency have that in common, so it
+Query vectors of frequent verbs are near each other because they are frequent, whatever they mean: *begin* is as near to
+*become* as *forbid* to *ban*. Words of one part of speech and of about the same frequency have that in common, so it
 shows in their mean. Comparing words and phrases is better without half of it (dev/LOG.md); asking is not, as there
 frequency counts.
 """

@@ -22,7 +22,9 @@ def train(
     ] = None,
     rate: Annotated[
         float | None,
-        typer.Option(help="First step size of vectors; by default as the recipe; without matrices 0.03 for much text."),
+        typer.Option(
+            help="First step size of vectors; by default as the recipe. For 200 million paths 0.05, without matrices 0.03."
+        ),
     ] = None,
     power: Annotated[
         float | None,

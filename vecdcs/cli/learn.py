@@ -23,7 +23,7 @@ def train(
     rate: Annotated[
         float | None,
         typer.Option(
-            help="First step size of vectors; by default as the recipe. For 200 million paths 0.05, without matrices 0.03."
+            help="First step size of vectors; else as the recipe. For 200 million paths 0.05, without matrices 0.03."
         ),
     ] = None,
     power: Annotated[

@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vecdcs.corpus.flat import FlatTrees
+from vecdcs.learn.recipes import DENSE
 from vecdcs.model.model import Model, unit
 from vecdcs.model.query import Laid, Nodes, Vectors, gathered, levels, node_vectors
 from vecdcs.model.search import ROOM, Calibration, Space, calibration_of, log_odds, log_sum
 
 NOUN = "N"
-DENSE = "dense"  # the recipe for few words of which much is said
 STEPWISE = "; executed step by step"
 
 
@@ -74,7 +74,7 @@ def goes_stepwise(model: Model, wanted: bool | None = None) -> bool:
 
     Where much is said of each thing, what is asked next is mostly said elsewhere.
     """
-    return model.config.get("plan", {}).get("recipe", {}).get("name") == DENSE if wanted is None else wanted
+    return model.config.get("plan", {}).get("recipe", {}).get("name") == DENSE.name if wanted is None else wanted
 
 
 def naming(laid: Laid) -> NDArray[np.bool_]:

@@ -14,7 +14,7 @@ from vecdcs.errors import InputError
 from vecdcs.learn.trainer import orthogonal
 from vecdcs.model.model import Model
 from vecdcs.tasks import phrase_similarity, preference, rated
-from vecdcs.tasks.lemmas import as_known
+from vecdcs.tasks.lemmas import as_known, ways
 from vecdcs.tasks.result import interval95
 from vecdcs.tasks.spearman import corrected, distinct, three_ways, uncorrected
 
@@ -83,6 +83,39 @@ def test_a_word_that_is_not_known_is_taken_by_its_lemma() -> None:
     model = random_model(words=("good/J", "old/J", "older/J", "man/N", "sell/V"))
     given = ["better/J", "oldest/J", "older/J", "men/N", "sold/V", "sells/N", "unheard/J"]
     assert as_known(model, given) == ["good/J", "old/J", "older/J", "man/N", "sell/V", "sells/N", "unheard/J"]
+
+
+def test_an_adjective_that_is_not_known_goes_the_way_of_the_participle_or_noun_that_it_is() -> None:
+    made = random_model(words=("big/J", "ban/V", "flood/V", "level/N", "drug/N", "street/N"))
+    given = ["big", "banned", "biggest", "flooding", "level", "unheard"]
+    found = {tuple(words): (places, fields) for places, words, fields in ways(made, given, "J", ("SUBJ", "ARG"))}
+    assert found == {
+        ("big/J", "big/J", "flood/V", "unheard/J"): ([0, 2, 3, 5], ("SUBJ", "ARG")),
+        ("ban/V",): ([1], ("COMP", "ARG")),
+        ("level/N",): ([4], ("ARG", "ARG")),
+    }
+    phrases = [("big", "drug"), ("banned", "drug"), ("flooding", "street"), ("level", "street")]
+    composed = phrase_similarity.compose(made, phrases, phrase_similarity.LAYOUTS["AN"].terms)
+    for vector, (modifier, field, noun) in zip(
+        composed,
+        (
+            ("big/J", "SUBJ", "drug/N"),
+            ("ban/V", "COMP", "drug/N"),
+            ("flood/V", "SUBJ", "street/N"),
+            ("level/N", "ARG", "street/N"),
+        ),
+        strict=True,
+    ):
+        went = made.query_vector(modifier) @ made.matrix(field) @ made.inverse("ARG")
+        np.testing.assert_allclose(vector, made.query_vector(noun) + went, rtol=1e-5)
+    items = [(noun, adjective) for adjective, noun in phrases]
+    one_by_one = [preference.plausibilities(made, preference.ROLES["amod"], [item])[0] for item in items]
+    together = preference.plausibilities(made, preference.ROLES["amod"], items)
+    np.testing.assert_allclose(together, one_by_one, atol=1e-6)
+    banned, drug = made.query_vector("ban/V"), made.query_vector("drug/N")
+    there = banned @ made.matrix("COMP") @ made.inverse("ARG") @ made.answer_vector("drug/N")
+    back = drug @ made.matrix("ARG") @ made.inverse("COMP") @ made.answer_vector("ban/V")
+    assert together[1] == pytest.approx((there + back) / 2, abs=1e-6)
 
 
 def test_ratings_are_read_and_scored(tmp_path: Path) -> None:

@@ -1,21 +1,49 @@
-"""Words of data sets as a model knows them: as they are given, else by their lemma (better/J as good/J)."""
+"""Words of data sets as a model knows them: as given, else as the trees would have them (better/J as good/J)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from vecdcs.model.model import Model
 from vecdcs.text.adapters import lemmatizer
 
-TAGS = {"N": ("NNS",), "V": ("VBZ", "VBD", "VBN", "VBG"), "J": ("JJR", "JJS")}
+# What a word of a part of speech may be instead, the first that is known: a tag to take its lemma by, and the part of
+# speech of that; and the field that a noun then fills, if it is another (docs/rules.md, amod).
+INSTEAD = {
+    "N": (("NNS", "N", ""),),
+    "V": tuple((tag, "V", "") for tag in ("VBZ", "VBD", "VBN", "VBG")),
+    "J": (("JJR", "J", ""), ("JJS", "J", ""), ("VBG", "V", ""), ("VBN", "V", "COMP"), ("NN", "N", "ARG")),
+}
 
 
 def as_known(model: Model, words: Sequence[str]) -> list[str]:
-    """The words, each by its lemma if only that is in the model's vocabulary."""
-    return [word if model.knows(word) else _by_lemma(model, word) for word in words]
+    """The words, each as what it may be instead if only that is in the model's vocabulary."""
+    return [_as_known(model, word)[0] for word in words]
 
 
-def _by_lemma(model: Model, word: str) -> str:
+def ways(
+    model: Model, forms: Sequence[str], pos: str, fields: tuple[str, ...]
+) -> Iterator[tuple[list[int], list[str], tuple[str, ...]]]:
+    """Words of one part of speech by the fields they go through: places in `forms`, the words as known, the fields.
+
+    All go through `fields`, but for adjectives that are known as participles or nouns only.
+    """
+    found = [_as_known(model, f"{form}/{pos}") for form in forms]
+    for first in sorted({field for _, field in found}):
+        places = [place for place, (_, field) in enumerate(found) if field == first]
+        yield places, [found[place][0] for place in places], (first, *fields[1:]) if first else fields
+
+
+def _as_known(model: Model, word: str) -> tuple[str, str]:
     form, _, pos = word.rpartition("/")
-    lemmas = (f"{lemmatizer()(form, tag)}/{pos}" for tag in TAGS.get(pos, ()))
-    return next((lemma for lemma in lemmas if model.knows(lemma)), word)
+    if model.knows(word):
+        return word, ""
+    instead = ((f"{_lemma(form, tag)}/{other}", field) for tag, other, field in INSTEAD.get(pos, ()))
+    return next((found for found in instead if model.knows(found[0])), (word, ""))
+
+
+def _lemma(form: str, tag: str) -> str:
+    """The lemma; none if that is no such form of a verb."""
+    lemma = lemmatizer()(form, tag)
+    inflected = lemma != form and (tag != "VBG" or form.endswith("ing"))
+    return lemma if inflected or not tag.startswith("V") else ""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from vecdcs.errors import InputError
 from vecdcs.model.compose import project, word_vectors
 from vecdcs.model.model import Model, unit
-from vecdcs.tasks.lemmas import as_known
+from vecdcs.tasks.lemmas import ways
 from vecdcs.tasks.spearman import distinct
 
 FOLDER = "phrase_similarity"
@@ -143,13 +143,15 @@ def compose(
     ud = bool(model.config.get("forest", {}).get("ud"))
     total = np.zeros((len(phrases), model.dim), np.float32)
     for term in terms:
-        vectors = word_vectors(model, as_known(model, [f"{phrase[term.column]}/{term.pos}" for phrase in phrases]))
-        if ud and model.has_matrices:
-            for relation in term.relations:
-                vectors = vectors @ model.matrix(relation)
-        else:
-            vectors = project(model, vectors, term.fields)
-        total += (1.0 if plain_sum else term.share) * vectors
+        share = 1.0 if plain_sum else term.share
+        for places, found, fields in ways(model, [phrase[term.column] for phrase in phrases], term.pos, term.fields):
+            vectors = word_vectors(model, found)
+            if ud and model.has_matrices:
+                for relation in term.relations:
+                    vectors = vectors @ model.matrix(relation)
+            else:
+                vectors = project(model, vectors, fields)
+            total[places] += share * vectors
     return total
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from vecdcs.errors import InputError
 from vecdcs.model.compose import answer_vectors, project, word_vectors
 from vecdcs.model.model import Model
-from vecdcs.tasks.lemmas import as_known
+from vecdcs.tasks.lemmas import as_known, ways
 
 FOLDER = "preference"
 
@@ -56,18 +56,14 @@ def _rows(path: Path) -> Iterator[tuple[str, str, float]]:
 
 def plausibilities(model: Model, role: Role, items: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
     """The mean of both questions: is the argument an answer to what the predicate asks for, and the other way round."""
-    predicate, argument = (
-        as_known(model, [f"{item[side]}/{pos}" for item in items])
-        for side, pos in ((0, role.predicate), (1, role.argument))
-    )
-    asked = _through(model, word_vectors(model, argument), role.fields, role.relations)
-    back = tuple(reversed(role.fields))
-    answered = _through(
-        model, word_vectors(model, predicate), back, tuple(f"-{name}" for name in reversed(role.relations))
-    )
     scores = np.zeros(len(items))
-    for query, answers in ((asked, predicate), (answered, argument)):
-        scores += np.einsum("ij,ij->i", query, answer_vectors(model, answers)) / 2
+    for places, argument, fields in ways(model, [item[1] for item in items], role.argument, role.fields):
+        predicate = as_known(model, [f"{items[place][0]}/{role.predicate}" for place in places])
+        asked = _through(model, word_vectors(model, argument), fields, role.relations)
+        back = tuple(f"-{name}" for name in reversed(role.relations))
+        answered = _through(model, word_vectors(model, predicate), tuple(reversed(fields)), back)
+        for query, answers in ((asked, predicate), (answered, argument)):
+            scores[places] += np.einsum("ij,ij->i", query, answer_vectors(model, answers)) / 2
     return scores
 
 

@@ -20,6 +20,15 @@ def project(model: Model, vectors: Vectors, fields: Sequence[str]) -> Vectors:
     return vectors
 
 
+def through(model: Model, vectors: Vectors, fields: Sequence[str], relations: Sequence[str]) -> Vectors:
+    """Vectors through fields; in vecUD models through relations, `-name` downwards."""
+    if not (model.has_matrices and model.config.get("forest", {}).get("ud")):
+        return project(model, vectors, fields)
+    for name in relations:
+        vectors = vectors @ (model.inverse(name[1:]) if name.startswith("-") else model.matrix(name))
+    return vectors
+
+
 def word_vectors(model: Model, words: Sequence[str]) -> Vectors:
     """Query vectors of words, of length 1."""
     return unit(model.query[model.vocabulary.word_ids(words)])

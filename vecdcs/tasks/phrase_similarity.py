@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vecdcs.errors import InputError
-from vecdcs.model.compose import project, word_vectors
+from vecdcs.model.compose import through, word_vectors
 from vecdcs.model.model import Model, unit
 from vecdcs.tasks.lemmas import ways
 from vecdcs.tasks.spearman import distinct
@@ -140,18 +140,11 @@ def compose(
     model: Model, phrases: Sequence[Sequence[str]], terms: Sequence[Term], plain_sum: bool = False
 ) -> NDArray[np.float32]:
     """The query vectors of phrases of one shape; `plain_sum` gives all terms the same share."""
-    ud = bool(model.config.get("forest", {}).get("ud"))
     total = np.zeros((len(phrases), model.dim), np.float32)
     for term in terms:
         share = 1.0 if plain_sum else term.share
         for places, found, fields in ways(model, [phrase[term.column] for phrase in phrases], term.pos, term.fields):
-            vectors = word_vectors(model, found)
-            if ud and model.has_matrices:
-                for relation in term.relations:
-                    vectors = vectors @ model.matrix(relation)
-            else:
-                vectors = project(model, vectors, fields)
-            total[places] += share * vectors
+            total[places] += share * through(model, word_vectors(model, found), fields, term.relations)
     return total
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vecdcs.errors import InputError
-from vecdcs.model.compose import answer_vectors, project, word_vectors
+from vecdcs.model.compose import answer_vectors, through, word_vectors
 from vecdcs.model.model import Model
 from vecdcs.tasks.lemmas import as_known, ways
 
@@ -59,19 +59,9 @@ def plausibilities(model: Model, role: Role, items: Sequence[tuple[str, str]]) -
     scores = np.zeros(len(items))
     for places, argument, fields in ways(model, [item[1] for item in items], role.argument, role.fields):
         predicate = as_known(model, [f"{items[place][0]}/{role.predicate}" for place in places])
-        asked = _through(model, word_vectors(model, argument), fields, role.relations)
+        asked = through(model, word_vectors(model, argument), fields, role.relations)
         back = tuple(f"-{name}" for name in reversed(role.relations))
-        answered = _through(model, word_vectors(model, predicate), tuple(reversed(fields)), back)
+        answered = through(model, word_vectors(model, predicate), tuple(reversed(fields)), back)
         for query, answers in ((asked, predicate), (answered, argument)):
             scores[places] += np.einsum("ij,ij->i", query, answer_vectors(model, answers)) / 2
     return scores
-
-
-def _through(
-    model: Model, vectors: NDArray[np.float32], fields: tuple[str, ...], relations: tuple[str, ...]
-) -> NDArray[np.float32]:
-    if not (model.has_matrices and model.config.get("forest", {}).get("ud")):
-        return project(model, vectors, fields)
-    for name in relations:
-        vectors = vectors @ (model.inverse(name[1:]) if name.startswith("-") else model.matrix(name))
-    return vectors

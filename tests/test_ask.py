@@ -201,7 +201,8 @@ def test_union_and_negation_have_exact_answers_only() -> None:
 
 def test_similarity() -> None:
     assert MODEL.similarity("drug/N", "drug/N") == pytest.approx(1, abs=1e-5)
-    one, other = MODEL.likeness.ask("drug/N & ban/V.COMP").vector, MODEL.likeness.ask("book/N").vector
+    questions = MODEL.ask_many(["drug/N & ban/V.COMP", "book/N"])
+    one, other = MODEL.likeness.vectors(lambda side: side.vectors(questions))
     assert MODEL.similarity("drug/N & ban/V.COMP", "book/N") == pytest.approx(float(one @ other), abs=1e-5)
     pairs = [("drug/N", "book/N"), ("man/N", "he/P")]
     np.testing.assert_allclose(MODEL.similarities(pairs), [MODEL.similarity(*pair) for pair in pairs], atol=1e-5)
@@ -209,7 +210,7 @@ def test_similarity() -> None:
 
 def test_nearest() -> None:
     near = MODEL.nearest("book/N", k=3)
-    cosines = unit(MODEL.likeness.query) @ MODEL.likeness.query_vector("book/N")
+    cosines = MODEL.likeness.words @ MODEL.likeness.words[MODEL.vocabulary.word_index["book/N"]]
     order = [MODEL.vocabulary.words[at] for at in np.argsort(-cosines)]
     assert [each.word for each in near] == [w for w in order if w != "book/N" and "*" not in w][:3]
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from vecdcs.dcs.tree import ARG, BLANK, Child, Tree
 from vecdcs.errors import InputError, VecdcsError
 from vecdcs.model import model as models
-from vecdcs.model.likeness import by_likeness
+from vecdcs.model.likeness import Likeness, by_likeness
 from vecdcs.model.model import Model, unit
 from vecdcs.model.query import Laid, compose, hung, lay_flat, node_vectors
 from vecdcs.model.question import Understood, fill, understand
@@ -166,9 +166,14 @@ class Asker(Model):
         return Space.of(self.query, self.vocabulary)
 
     @cached_property
-    def likeness(self) -> Asker:
-        """The same model with the query vectors that words and phrases are compared by."""
+    def likeness(self) -> Likeness[Asker]:
+        """How words and phrases are compared."""
         return by_likeness(self)
+
+    @cached_property
+    def likeness_space(self) -> Space:
+        """The vectors that words are compared by, ready to be searched."""
+        return Space.of(self.likeness.words, self.vocabulary)
 
     @cached_property
     def calibration(self) -> Calibration:
@@ -276,20 +281,22 @@ class Asker(Model):
         return lay_flat(self.vocabulary, [question.hung for question in questions])
 
     def similarity(self, one: str | Tree, other: str | Tree) -> float:
-        """How alike two words or phrases are: the cosine of their query vectors, half rid of what is mere frequency."""
+        """How alike two words or phrases are: a cosine, mostly rid of what is mere frequency."""
         return self.similarities([(one, other)])[0]
 
     def similarities(self, pairs: Sequence[tuple[str | Tree, str | Tree]]) -> list[float]:
         """The likeness of many pairs."""
-        vectors = self.likeness.vectors(self.ask_many([text for pair in pairs for text in pair]))
+        questions = self.ask_many([text for pair in pairs for text in pair], stepwise=False)
+        vectors = self.likeness.vectors(lambda side: side.vectors(questions))
         found: list[float] = np.einsum("ij,ij->i", vectors[0::2], vectors[1::2], dtype=np.float64).tolist()
         return found
 
     def nearest(self, text: str | Tree, k: int = 10, pos: str | Collection[str] = ()) -> list[Near]:
         """The words most like a word or phrase."""
-        question = self.ask(text)
-        own, alike = [own_numbers(question)], self.likeness
-        hits = search(alike.query_space, alike.vectors([question]), k, self.calibration, "score", list(pos), own)[0]
+        question = self.ask(text, stepwise=False)
+        vectors = self.likeness.vectors(lambda side: side.vectors([question]))
+        own = [own_numbers(question)]
+        hits = search(self.likeness_space, vectors, k, self.calibration, "score", list(pos), own)[0]
         return [Near(self.vocabulary.words[word], float(score)) for word, score in zip(*hits[:2], strict=True)]
 
     def complete(self, text: str, candidates: Sequence[str]) -> list[Choice]:

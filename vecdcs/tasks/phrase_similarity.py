@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from vecdcs.errors import InputError
 from vecdcs.model.compose import through, word_vectors
-from vecdcs.model.model import Model, unit
+from vecdcs.model.likeness import Likeness
+from vecdcs.model.model import Model
 from vecdcs.tasks.lemmas import ways
 from vecdcs.tasks.spearman import distinct
 
@@ -149,15 +150,13 @@ def compose(
 
 
 def similarities(
-    model: Model, layout: Layout, pairs: Sequence[Sequence[str]], plain_sum: bool = False
+    likeness: Likeness[Model], layout: Layout, pairs: Sequence[Sequence[str]], plain_sum: bool = False
 ) -> NDArray[np.float64]:
     """The cosines of pairs of phrases."""
     width = len(layout.phrases[0])
-    left, right = (
-        unit(compose(model, [pair[part] for pair in pairs], layout.terms, plain_sum))
-        for part in (slice(width), slice(width, None))
-    )
-    return np.asarray(np.einsum("ij,ij->i", left, right), np.float64)
+    phrases = [pair[:width] for pair in pairs] + [pair[width:] for pair in pairs]
+    vectors = likeness.vectors(lambda model: compose(model, phrases, layout.terms, plain_sum))
+    return np.asarray(np.einsum("ij,ij->i", vectors[: len(pairs)], vectors[len(pairs) :]), np.float64)
 
 
 def words(layout: Layout, pairs: Sequence[Sequence[str]]) -> set[str]:

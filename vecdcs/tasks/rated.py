@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from vecdcs.model.likeness import by_likeness
+from vecdcs.model.likeness import by_likeness, plain
 from vecdcs.model.model import Model
 from vecdcs.tasks import phrase_similarity, preference
 from vecdcs.tasks.lemmas import as_known
@@ -40,7 +40,7 @@ class Rated(NamedTuple):
 
 def phrases(model: Model, data: Path, seed: int = 1, plain_sum: bool = False) -> Result:
     """Phrase similarity on every set whose file is there, by the model's own likeness and by plain query vectors."""
-    alike = by_likeness(model)
+    alike, as_they_are = by_likeness(model), plain(model)
 
     def rated(name: str) -> Rated | None:
         layout = LAYOUTS[name]
@@ -48,12 +48,12 @@ def phrases(model: Model, data: Path, seed: int = 1, plain_sum: bool = False) ->
         ratings = phrase_similarity.read(path, layout) if path.is_file() else None
         if ratings is None or not ratings.pairs:
             return None
-        scores, plain = (
+        scores, plainly = (
             phrase_similarity.similarities(one, layout, ratings.pairs, plain_sum and name == "SVO")
-            for one in (alike, model)
+            for one in (alike, as_they_are)
         )
         known = [model.knows(word) for word in as_known(model, sorted(phrase_similarity.words(layout, ratings.pairs)))]
-        return Rated(ratings.pairs, scores, ratings.pair, ratings.rating, 1 - float(np.mean(known)), plain)
+        return Rated(ratings.pairs, scores, ratings.pair, ratings.rating, 1 - float(np.mean(known)), plainly)
 
     def figures(found: Rated) -> dict[str, Any]:
         return {
@@ -67,9 +67,9 @@ def phrases(model: Model, data: Path, seed: int = 1, plain_sum: bool = False) ->
 
     composed = "equation (4), the plain sum for SVO" if plain_sum else "equation (4)"
     protocol = (
-        f"cosines of query vectors, less half the mean of words of like part of speech and frequency (plain: as they "
-        f"are, as in the paper), composed by {composed}; Spearman over single ratings by the paper's formula, over "
-        "single ratings with ties corrected (interval: bootstrap over pairs), and over the mean ratings of pairs"
+        f"cosines of the vectors that the model compares words by (plain: of query vectors as they are, as in the "
+        f"paper), composed by {composed}; Spearman over single ratings by the paper's formula, over single ratings "
+        "with ties corrected (interval: bootstrap over pairs), and over the mean ratings of pairs"
     )
     return _evaluate("phrase-similarity", model, protocol, LAYOUTS, rated, figures, seed)
 

@@ -14,6 +14,7 @@ from safetensors.numpy import load_file, save_file
 from typer.testing import CliRunner
 
 from vecdcs.cli import app
+from vecdcs.corpus.roles import parts
 from vecdcs.corpus.vocabulary import cut
 from vecdcs.errors import InputError
 from vecdcs.learn import tensors
@@ -126,13 +127,18 @@ def test_calibration_asks_by_one_or_two_words_beside_a_node(pair: bool) -> None:
     model = made(pair)
     trees = random_trees(np.random.default_rng(3), 5, len(WORDS), len(FIELDS))
     beside: dict[int, list[np.ndarray]] = {}
+    edges: dict[int, set[tuple[int, int, int]]] = {}
+    part = parts(model.vocabulary)
     for node in np.flatnonzero(trees.parent >= 0):
         parent = int(trees.parent[node])
         labels = [model.vocabulary.fields[number] for number in (trees.label[node], trees.parent_label[node])]
         words = [model.vocabulary.words[trees.word[at]] for at in (node, parent)]
         beside.setdefault(parent, []).append(project(model, word_vectors(model, words[:1]), labels)[0])
         beside.setdefault(int(node), []).append(project(model, word_vectors(model, words[1:]), labels[::-1])[0])
-    asked, truth = asked_by_few(model, trees, np.random.default_rng(1), 1000)
+        ends = int(trees.label[node]), int(trees.parent_label[node])
+        edges.setdefault(int(trees.word[parent]), set()).add((int(part[trees.word[node]]), *ends))
+        edges.setdefault(int(trees.word[node]), set()).add((int(part[trees.word[parent]]), *ends[::-1]))
+    asked, truth, kinds = asked_by_few(model, trees, np.random.default_rng(1), 1000)
     assert len(asked) == len(truth) == len(beside)
     assert sorted(truth) == sorted(trees.word[[*beside]])
     possible = [
@@ -142,8 +148,9 @@ def test_calibration_asks_by_one_or_two_words_beside_a_node(pair: bool) -> None:
     ]
     for vector, word in zip(asked, truth, strict=True):
         assert any(word == other and np.allclose(vector, one, atol=1e-5) for other, one in possible)
-    fewer, _ = asked_by_few(model, trees, np.random.default_rng(1), 3)
-    assert len(fewer) == 3
+    assert all(1 <= len(some) <= 2 and set(some) <= edges[word] for some, word in zip(kinds, truth, strict=True))
+    fewer = asked_by_few(model, trees, np.random.default_rng(1), 3)
+    assert len(fewer.vectors) == len(fewer.kinds) == 3
 
 
 def test_without_matrices_projection_is_identity() -> None:

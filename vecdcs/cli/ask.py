@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
+from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -225,7 +226,8 @@ def calibrate(
 
     found = calibrate_on(_load(model), Forest.open(corpus), nodes, seed)
     write_calibration(found, model)
-    typer.echo(f"{model}: sharpness {found.sharpness:.3f}, prior {found.prior:.3f}", err=True)
+    numbers = ", ".join(f"{name} {value:.3f}" for name, value in asdict(found).items())
+    typer.echo(f"{model}: {numbers}", err=True)
 
 
 @app.command()

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from vecdcs.dcs.tree import ARG, BLANK, Child, Tree
 from vecdcs.errors import InputError, VecdcsError
 from vecdcs.model import model as models
+from vecdcs.model.leanings import Leanings, at_roots
 from vecdcs.model.likeness import Likeness, by_likeness
 from vecdcs.model.model import Model, unit
 from vecdcs.model.query import Laid, compose, hung, lay_flat, node_vectors
@@ -239,8 +240,10 @@ class Asker(Model):
         own = [numerals if own_words else numerals | own_numbers(question) for question in plain]
         more = k if all(question.corpus is None for question in plain) else k + 50
         hits = iter(
-            search(self.answer_space, self.vectors(plain), more, self.calibration, by, wanted, own) if plain else ()
-        )
+            search(
+                self.answer_space, self.vectors(plain), more, self.calibration, by, wanted, own, self.leanings(plain)
+            ) if plain else ()
+        )  # fmt: skip
         return [self._merged(q, None if q.logic else next(hits), k, wanted, own_words) for q in questions]
 
     def _merged(
@@ -272,6 +275,10 @@ class Asker(Model):
         """The vectors that are added up for questions laid flat."""
         stepwise = [question.stepwise for question in questions]
         return self.stepping.vectors(self, laid, stepwise) if any(stepwise) else node_vectors(self, laid.trees)
+
+    def leanings(self, questions: Sequence[Question]) -> Leanings | None:
+        """What the edges into what is asked say of the words that may stand there."""
+        return at_roots(self, self.laid(questions).trees)
 
     def laid(self, questions: Sequence[Question]) -> Laid:
         """The trees of questions, hung up at what is asked and laid flat."""
@@ -328,7 +335,8 @@ class Asker(Model):
 
     def probabilities(self, questions: Sequence[Question]) -> Vectors:
         """The probabilities of all words of the vocabulary, by questions."""
-        logits = log_odds(self.answer_space, self.answer_space.scores(self.vectors(questions)), self.calibration)
+        scores = self.answer_space.scores(self.vectors(questions))
+        logits = log_odds(self.answer_space, scores, self.calibration, self.leanings(questions))
         found: Vectors = np.exp(logits - log_sum(logits)[:, None])
         return found
 

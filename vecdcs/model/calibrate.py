@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from vecdcs.corpus.flat import FlatTrees
 from vecdcs.corpus.forest import Forest
+from vecdcs.corpus.roles import parts
 from vecdcs.model.ask import Asker
+from vecdcs.model.leanings import Kind, leanings
 from vecdcs.model.model import Model, unit
 from vecdcs.model.query import Nodes, Vectors, carried, lowered, node_vectors
 from vecdcs.model.search import Calibration, calibrate, implied_calibration
@@ -20,20 +24,27 @@ def calibrate_on(asker: Asker, forest: Forest, nodes: int, seed: int = 0) -> Cal
     """Ask for some nodes of a forest by one or two words beside each; the words that stand there are the truth."""
     rng = np.random.default_rng(seed)
     shards = rng.permutation(len(forest.shards))
-    vectors, words = [], []
+    some: list[Asked] = []
     for shard in shards:
         trees = forest.flat(int(shard), asker.vocabulary)
-        some = asked_by_few(asker, trees, rng, max(nodes // min(len(shards), SHARDS), 1))
-        vectors.append(some[0])
-        words.append(some[1])
-        if sum(map(len, words)) >= nodes:
+        some.append(asked_by_few(asker, trees, rng, max(nodes // min(len(shards), SHARDS), 1)))
+        if sum(len(asked.words) for asked in some) >= nodes:
             break
-    begin = implied_calibration(asker)
-    return calibrate(asker.answer_space, np.concatenate(vectors), np.concatenate(words), begin)
+    vectors, words = (np.concatenate([asked[at] for asked in some]) for at in (0, 1))
+    lean = leanings(asker, (kinds for asked in some for kinds in asked.kinds))
+    return calibrate(asker.answer_space, vectors, words, implied_calibration(asker), lean)
 
 
-def asked_by_few(model: Model, trees: FlatTrees, rng: np.random.Generator, count: int) -> tuple[Vectors, Nodes]:
-    """What up to two words beside each of some nodes ask for there, of length 1, and the words of these nodes."""
+class Asked(NamedTuple):
+    """Queries of length 1, the words that answer them, and the kinds of edges by which each is asked."""
+
+    vectors: Vectors
+    words: Nodes
+    kinds: list[list[Kind]]
+
+
+def asked_by_few(model: Model, trees: FlatTrees, rng: np.random.Generator, count: int) -> Asked:
+    """What up to two words beside each of some nodes ask for there."""
     child = np.flatnonzero(trees.parent >= 0)
     by, at = np.tile(child, 2), np.concatenate([trees.parent[child], child])  # asked for by a child, by the parent
     order = rng.permutation(len(at))
@@ -42,11 +53,18 @@ def asked_by_few(model: Model, trees: FlatTrees, rng: np.random.Generator, count
     some = rng.permutation(len(first))[:count]
     ends = np.append(first, len(order))
     own, vectors = node_vectors(model, trees), np.zeros((len(some), model.dim), np.float32)
+    part, kinds = parts(model.vocabulary), [list[Kind]() for _ in some]
     for place in range(BESIDE):
         rows = np.flatnonzero(first[some] + place < ends[some + 1])
         edge = order[first[some[rows]] + place]
-        vectors[rows] += _across(model, trees, own, by[edge], edge < len(child))
-    return unit(vectors), trees.word[at[order[first[some]]]].astype(np.int64)
+        up = edge < len(child)
+        vectors[rows] += _across(model, trees, own, by[edge], up)
+        asks = part[trees.word[np.where(up, by[edge], trees.parent[by[edge]])]]
+        lower, upper = trees.label[by[edge]], trees.parent_label[by[edge]]
+        fields = np.where(up, lower, upper), np.where(up, upper, lower)
+        for row, *kind in zip(rows.tolist(), asks.tolist(), *(each.tolist() for each in fields), strict=True):
+            kinds[row].append((kind[0], kind[1], kind[2]))
+    return Asked(unit(vectors), trees.word[at[order[first[some]]]].astype(np.int64), kinds)
 
 
 def _across(model: Model, trees: FlatTrees, own: Vectors, nodes: Nodes, up: NDArray[np.bool_]) -> Vectors:

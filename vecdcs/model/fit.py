@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 from vecdcs.corpus.forest import Forest
+from vecdcs.corpus.roles import roles_of
 from vecdcs.errors import InputError, VecdcsError
 from vecdcs.learn import blas
 from vecdcs.learn.averaging import Averaging
@@ -55,4 +56,5 @@ def as_model(outcome: Outcome, plan: Plan, forest: Forest) -> Model:
     }
     if outcome.averaging:
         config["averaging"] = {**outcome.averaging, "rounds": outcome.position.step}
-    return Model(outcome.vocabulary, learned.query, learned.answer, matrices, inverses, config)
+    roles = None if forest.ud else roles_of(forest, outcome.vocabulary)
+    return Model(outcome.vocabulary, learned.query, learned.answer, matrices, inverses, config, roles=roles)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from vecdcs.corpus.roles import Roles
 from vecdcs.corpus.vocabulary import Vocabulary
 from vecdcs.errors import InputError
 from vecdcs.learn import tensors
@@ -22,6 +23,7 @@ from vecdcs.model.card import card
 FORMAT, VERSION = "vecdcs-model", 1
 TENSORS, CONFIG, METRICS = "model.safetensors", "config.json", "metrics.jsonl"
 CARD, MANIFEST = "README.md", "manifest.json"
+ARRAYS = ("query", "answer", "matrices", "inverses", "steps")
 NO_TEXTS: Mapping[str, str] = MappingProxyType({})
 
 Vector = NDArray[np.float32]
@@ -35,6 +37,7 @@ class Model:
     `matrices` is empty without matrices; narrower than vectors, they turn the first dimensions and leave the others as
     they are. `inverses` is None where M is orthogonal, its inverse being M^T. In a packed
     model all are whole numbers: of a vector only the direction counts, and M is I + whole numbers times its `steps`.
+    `roles` tells which words stand where, counted in the text.
     """
 
     vocabulary: Vocabulary
@@ -45,6 +48,7 @@ class Model:
     config: Mapping[str, Any] = field(repr=False)
     path: Path | None = None
     steps: NDArray[np.float32] | None = field(default=None, repr=False)
+    roles: Roles | None = field(default=None, repr=False)
 
     @property
     def dim(self) -> int:
@@ -114,7 +118,8 @@ def load(path: str | Path) -> Model:
         raise InputError(f"expected a model of format {FORMAT} {VERSION}, found {found}", str(folder / MANIFEST))
     arrays: dict[str, Any] = dict(tensors.mapped(folder / TENSORS))
     parts = (arrays["query"], arrays["answer"], arrays["matrices"], arrays.get("inverses"))
-    model = Model(Vocabulary.load(folder), *parts, _json(folder / CONFIG), folder, arrays.get("steps"))
+    roles = Roles(arrays["role_kinds"], arrays["role_leanings"]) if "role_kinds" in arrays else None
+    model = Model(Vocabulary.load(folder), *parts, _json(folder / CONFIG), folder, arrays.get("steps"), roles)
     _check_shapes(model, folder)
     return model
 
@@ -159,10 +164,11 @@ def save(
     aside.rename(folder)
 
 
-def _arrays(model: Model) -> dict[str, NDArray[np.float32]]:
-    optional = {"inverses": model.inverses, "steps": model.steps}
-    arrays = {"query": model.query, "answer": model.answer, "matrices": model.matrices}
-    return arrays | {name: array for name, array in optional.items() if array is not None}
+def _arrays(model: Model) -> dict[str, NDArray[Any]]:
+    arrays: dict[str, NDArray[Any] | None] = {name: getattr(model, name) for name in ARRAYS}
+    if model.roles is not None:
+        arrays |= {"role_kinds": model.roles.kinds, "role_leanings": model.roles.leanings}
+    return {name: array for name, array in arrays.items() if array is not None}
 
 
 def _check_shapes(model: Model, folder: Path) -> None:
@@ -176,6 +182,9 @@ def _check_shapes(model: Model, folder: Path) -> None:
     for name, shape in shapes.items():
         if getattr(model, name).shape != shape:
             raise InputError(f"{name} has shape {getattr(model, name).shape}, expected {shape}", str(folder / TENSORS))
+    if model.roles is not None and model.roles.leanings.shape != (len(model.roles.kinds), words):
+        found, expected = model.roles.leanings.shape, (len(model.roles.kinds), words)
+        raise InputError(f"role_leanings has shape {found}, expected {expected}", str(folder / TENSORS))
 
 
 def _json(path: Path) -> dict[str, Any]:

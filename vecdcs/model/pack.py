@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from vecdcs.corpus.roles import MOST, Roles
 from vecdcs.corpus.vocabulary import UNKNOWN, Vocabulary, unknown_word
 from vecdcs.errors import InputError
 from vecdcs.model.card import facts, figures
@@ -85,7 +86,8 @@ def _first(items: Sequence[str], count: int) -> list[int]:
 
 def _fitting(model: Model, fields: int, megabytes: float) -> int:
     """How many words fit beside so many fields."""
-    costs = [2 * model.dim + len(word.encode()) + WEIGHT_BYTES for word in model.vocabulary.words]
+    roles = MOST if model.roles else 0
+    costs = [2 * model.dim + roles + len(word.encode()) + WEIGHT_BYTES for word in model.vocabulary.words]
     room = 1e6 * megabytes - SPARE - fields * model.matrices[:1].size
     count = int(np.searchsorted(np.cumsum(costs), room, side="right"))
     if not count:
@@ -105,7 +107,17 @@ def cut(model: Model, words: Sequence[int], fields: Sequence[int]) -> Model:
     config = {**model.config, "packed": {"words": len(names.words), "fields": len(names.fields)}}
     matrices = model.matrices[list(fields)] if model.has_matrices else model.matrices
     query, answer = (np.asarray(vectors)[list(words)] for vectors in (model.query, model.answer))
-    return replace(model, vocabulary=vocabulary, query=query, answer=answer, matrices=matrices, config=config)
+    roles = _cut_roles(model.roles, words, fields) if model.roles else None
+    made = replace(model, vocabulary=vocabulary, query=query, answer=answer, matrices=matrices, config=config)
+    return replace(made, roles=roles)
+
+
+def _cut_roles(roles: Roles, words: Sequence[int], fields: Sequence[int]) -> Roles:
+    """The roles between fields that are kept, of words that are kept."""
+    number = {old: new for new, old in enumerate(fields)}
+    rows = [row for row, (_, *ends) in enumerate(roles.kinds.tolist()) if all(end in number for end in ends)]
+    kinds = [[part, number[near], number[far]] for part, near, far in roles.kinds[rows].tolist()]
+    return Roles(np.array(kinds, np.int32).reshape(-1, 3), np.asarray(roles.leanings)[np.ix_(rows, list(words))])
 
 
 def _merged(

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from vecdcs.corpus.vocabulary import UNKNOWN, Vocabulary
 from vecdcs.errors import InputError, VecdcsError
+from vecdcs.model.leanings import Leanings
 from vecdcs.model.model import Model
 
 Vectors = NDArray[np.float32]
@@ -35,10 +36,15 @@ FREQUENT = 10_000  # words that have nearly all the weight
 
 @dataclass(frozen=True)
 class Calibration:
-    """p(word | query) is in proportion to P(word)^prior * exp(sharpness * score), over all words of the vocabulary."""
+    """What makes probabilities of scores, over all words of the vocabulary.
+
+    p(word | query) is in proportion to P(word)^prior * exp(sharpness * score + role * what the edges into the blank
+    say of the word).
+    """
 
     sharpness: float
     prior: float
+    role: float = 0.0
 
 
 class Hits(NamedTuple):
@@ -90,18 +96,50 @@ def search(
     by: str = BY_DEFAULT,
     pos: Collection[str] = (),
     exclude: Sequence[Collection[int]] = (),
+    leanings: Leanings | None = None,
 ) -> list[Hits]:
     """The k best words of each unit query vector, among the parts of speech given and without what is excluded."""
     ranking = Ranking.of(space, calibration, by, pos)
+    lean = Lean(leanings, calibration.role, RANKINGS[by])
     without = [[*some] for some in exclude] or [[] for _ in queries]
     more = k + max(map(len, without), default=0)
     if len(queries) == 1 or more * STRIDE >= len(space.bias):
-        return [_best(space, ranking, query, k, some) for query, some in zip(queries, without, strict=True)]
-    return list(_best_of_all(space, ranking, queries, k, without, more))
+        return [_best(space, ranking, one, k, without[at], lean.of(at, at + 1)) for at, one in enumerate(queries)]
+    return list(_best_of_all(space, ranking, queries, k, without, more, lean))
+
+
+class Lean(NamedTuple):
+    """What the edges into the blanks of queries say of words, what that is worth, and how much of it in a ranking."""
+
+    leanings: Leanings | None
+    worth: float
+    share: float = 1.0
+
+    def of(self, first: int, last: int, width: int = 0) -> Leans | None:
+        """The same for some queries, in rows of at least so many words; none if nothing."""
+        if self.leanings is None or not self.worth:
+            return None
+        found = self.leanings.sums(slice(first, last))
+        found *= np.float32(self.worth)
+        return Leans(np.pad(found, ((0, 0), (0, max(width - found.shape[1], 0)))), np.float32(self.share))
+
+
+class Leans(NamedTuple):
+    """What is added to the logits of some queries, and the share of it that is added to ranks."""
+
+    logits: Vectors
+    share: np.float32
+
+    def part(self, rows: slice, words: slice) -> Leans:
+        return Leans(self.logits[rows, words], self.share)
+
+    @property
+    def ranks(self) -> Vectors:
+        return self.logits if self.share == 1 else self.share * self.logits
 
 
 def _best_of_all(
-    space: Space, ranking: Ranking, queries: Vectors, k: int, exclude: Sequence[list[int]], more: int
+    space: Space, ranking: Ranking, queries: Vectors, k: int, exclude: Sequence[list[int]], more: int, lean: Lean
 ) -> Iterator[Hits]:
     """The best words of many queries: as many products as there is room for at a time, then looked at by threads."""
     words = len(space.bias)
@@ -114,8 +152,20 @@ def _best_of_all(
             np.matmul(some, space.vectors.T, out=room[: len(some), :words])
             room[:, words:] = 1
             cuts = [len(some) * at // THREADS for at in range(THREADS + 1)]
-            rows = [slice(*pair) for pair in pairwise(cuts)]
-            work = [pool.submit(_best_of_many, space, padded, some[x], room[x], k, without[x], more) for x in rows]
+            work = [
+                pool.submit(
+                    _best_of_many,
+                    space,
+                    padded,
+                    some[a:b],
+                    room[a:b],
+                    k,
+                    without[a:b],
+                    more,
+                    lean.of(start + a, start + b, width),
+                )
+                for a, b in pairwise(cuts)
+            ]
             yield from (hits for done in work for hits in done.result())
 
 
@@ -127,42 +177,52 @@ def _best_of_many(
     k: int,
     exclude: Sequence[list[int]],
     more: int,
+    leans: Leans | None,
 ) -> list[Hits]:
     """The best words of some queries: they are in the `more` stretches of words with the highest peaks."""
-    peaks, sums = scan(ranking, products)
+    peaks, sums = scan(ranking, products, leans)
     floors = np.partition(peaks, peaks.shape[1] - more, axis=1)[:, peaks.shape[1] - more, None]
     found = []
-    for query, ranks, high, total, without in zip(queries, products, peaks >= floors, sums, exclude, strict=True):
-        ranks[without] = -np.inf
+    for at, (query, ranks, high, total) in enumerate(zip(queries, products, peaks >= floors, sums, strict=True)):
+        lean = leans and leans.part(slice(at, at + 1), slice(None))
+        ranks[exclude[at]] = -np.inf
         near = members(high)
         best = near[top(ranks[near], k)]
         if total > LEAST_SUM:
-            found.append(_hits(ranking, best, space.vectors[best] @ query, np.log(total)))
+            found.append(_hits(ranking, best, space.vectors[best] @ query, np.log(total), lean))
         else:
-            found.append(_best(space, Ranking(*(part[: len(space.bias)] for part in ranking)), query, k, without))
+            found.append(
+                _best(space, Ranking(*(part[: len(space.bias)] for part in ranking)), query, k, exclude[at], lean)
+            )
     return found
 
 
-def _best(space: Space, ranking: Ranking, query: Vectors, k: int, exclude: list[int]) -> Hits:
+def _best(space: Space, ranking: Ranking, query: Vectors, k: int, exclude: list[int], lean: Leans | None) -> Hits:
     """The best words of one query."""
     product = space.products(query[None])[0]
-    ranks = product * ranking.pull + ranking.shift
+    logits, ranks = product * ranking.pull + ranking.tilt, product * ranking.pull + ranking.shift
+    if lean is not None:
+        logits += lean.logits[0, : len(logits)]
+        ranks += lean.ranks[0, : len(ranks)]
     ranks[exclude] = -np.inf
     best = top(ranks, k)
-    return _hits(ranking, best, product[best], log_sum((product * ranking.pull + ranking.tilt)[None])[0])
+    return _hits(ranking, best, product[best], log_sum(logits[None])[0], lean)
 
 
-def _hits(ranking: Ranking, words: Numbers, product: Vectors, log_total: np.float32) -> Hits:
+def _hits(ranking: Ranking, words: Numbers, product: Vectors, log_total: np.float32, lean: Leans | None) -> Hits:
     """Words, with their products with a query made scores and probabilities."""
-    scale, pull, tilt, _ = (part[words] for part in ranking)
-    return Hits(words, product * scale, np.exp(product * pull + tilt - log_total))
+    logits = product * ranking.pull[words] + ranking.tilt[words] - log_total
+    if lean is not None:
+        logits += lean.logits[0, words]
+    return Hits(words, product * ranking.scale[words], np.exp(logits))
 
 
 class Ranking(NamedTuple):
     """What is the same for all queries of a search, by words.
 
-    A word's logit is its product with the query times `pull`, plus `tilt`, chosen so that none is above 0; it is ranked
-    by its product times `pull`, plus `shift`, which is -inf where it is no answer.
+    A word's logit is its product with the query times `pull`, plus `tilt`, chosen so that none is above 0 (but for what
+    the edges into the blank add); it is ranked by its product times `pull`, plus `shift`, which is -inf where it is no
+    answer.
     """
 
     scale: Vectors
@@ -180,7 +240,7 @@ class Ranking(NamedTuple):
         return cls(space.scale, sharpness * space.scale, prior - (sharpness + prior.max()), shift)
 
 
-def scan(ranking: Ranking, products: Vectors) -> tuple[Vectors, Vectors]:
+def scan(ranking: Ranking, products: Vectors, leans: Leans | None = None) -> tuple[Vectors, Vectors]:
     """Turn products into ranks in place; the best in every stretch of words, and the sums of exp of all logits.
 
     A few queries and a block of words at a time, so that all is done while they are in the cache. A stretch is STRIDE
@@ -194,17 +254,21 @@ def scan(ranking: Ranking, products: Vectors) -> tuple[Vectors, Vectors]:
         for block in range(width // BLOCK):
             part = slice(block * BLOCK, (block + 1) * BLOCK)
             values = products[some, part]
-            sums[some] += _ranks_and_sums(values, ranking.pull[part], ranking.tilt[part], ranking.shift[part], spare)
+            here = Ranking(*(each[part] for each in ranking))
+            sums[some] += _ranks_and_sums(values, here, leans and leans.part(some, part), spare)
             np.max(values.reshape(-1, STRIDE, STRETCHES), axis=1, out=peaks[some, block])
     return peaks.reshape(rows, -1), sums
 
 
-def _ranks_and_sums(values: Vectors, pull: Vectors, tilt: Vectors, shift: Vectors, spare: Vectors) -> Vectors:
+def _ranks_and_sums(values: Vectors, ranking: Ranking, lean: Leans | None, spare: Vectors) -> Vectors:
     """Turn products into ranks in place; the sums of exp of their logits."""
-    values *= pull
-    logits = np.add(values, tilt, out=spare[: len(values)])
+    values *= ranking.pull
+    logits = np.add(values, ranking.tilt, out=spare[: len(values)])
+    values += ranking.shift
+    if lean is not None:
+        logits += lean.logits
+        values += lean.ranks
     np.exp(logits, out=logits)
-    values += shift
     found: Vectors = logits.sum(axis=1)
     return found
 
@@ -216,10 +280,11 @@ def members(stretches: NDArray[np.bool_]) -> Numbers:
     return found
 
 
-def log_odds(space: Space, scores: Vectors, calibration: Calibration) -> Vectors:
+def log_odds(space: Space, scores: Vectors, calibration: Calibration, leanings: Leanings | None = None) -> Vectors:
     """The logarithms of the probabilities of words, up to a constant of each row."""
     odds: Vectors = np.float32(calibration.sharpness) * scores + _tilt(space, calibration)
-    return odds
+    lean = Lean(leanings, calibration.role).of(0, len(odds))
+    return odds if lean is None else odds + lean.logits
 
 
 def _tilt(space: Space, calibration: Calibration) -> Vectors:
@@ -273,14 +338,14 @@ def implied_calibration(model: Model) -> Calibration:
     weights = model.vocabulary.word_weights[:FREQUENT] + 1e-9
     vectors = (np.asarray(part[:FREQUENT], np.float32) for part in (model.query, model.answer))
     lengths = [np.average(np.linalg.norm(part, axis=1), weights=weights) for part in vectors]
-    return Calibration(float(np.prod(lengths)), float(power))
+    return Calibration(float(np.prod(lengths)), float(power), float(power) if model.roles else 0.0)
 
 
 def read_calibration(path: Path) -> Calibration:
     """The calibration that a model folder holds."""
     try:
         found = json.loads(path.read_text("utf-8"))
-        return Calibration(float(found["sharpness"]), float(found["prior"]))
+        return Calibration(float(found["sharpness"]), float(found["prior"]), float(found.get("role", 0)))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError('expected {"sharpness": number, "prior": number}', str(path)) from error
 
@@ -292,26 +357,33 @@ def write_calibration(calibration: Calibration, folder: Path) -> None:
     aside.replace(folder / CALIBRATION)
 
 
-def calibrate(space: Space, queries: Vectors, answers: Numbers, start: Calibration) -> Calibration:
+def calibrate(
+    space: Space, queries: Vectors, answers: Numbers, start: Calibration, leanings: Leanings | None = None
+) -> Calibration:
     """The calibration under which the true answers of some queries are most probable."""
     from scipy.optimize import minimize
 
     known = np.flatnonzero(np.isfinite(space.bias))
-    usable = np.isin(answers, known)
-    if not usable.any():
+    usable = np.flatnonzero(np.isin(answers, known))
+    if not len(usable):
         raise VecdcsError("there is nothing to calibrate on: no node of these trees has a known word")
-    scores, bias = space.scores(queries[usable])[:, known], space.bias[known]
-    truth = np.arange(usable.sum()), np.searchsorted(known, answers[usable])
+    truth = np.arange(len(usable)), np.searchsorted(known, answers[usable])
+    bias = np.broadcast_to(space.bias[known], (len(usable), len(known)))
+    parts = [space.scores(queries[usable])[:, known], bias]  # a logit is their sum, each by its worth
+    if leanings is not None:
+        parts.append(leanings.sums(slice(None))[np.ix_(usable, known)])
 
     def loss(point: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        sharpness, prior = np.exp(point[0]), point[1]
-        logits = np.float32(sharpness) * scores + np.float32(prior) * bias
+        worth = np.array([np.exp(point[0]), *point[1:]], np.float32)
+        logits = worth[0] * parts[0]
+        for one, part in zip(worth[1:], parts[1:], strict=True):
+            logits += one * part
         logits -= log_sum(logits)[:, None]
         chance = np.exp(logits)
-        slope = np.einsum("ij,ij->i", chance, scores) - scores[truth]
-        tilt = chance @ bias - bias[truth[1]]
-        return -float(logits[truth].mean()), np.array([sharpness * slope.mean(), tilt.mean()], np.float64)
+        slopes = [float((np.einsum("ij,ij->i", chance, part) - part[truth]).mean()) for part in parts]
+        return -float(logits[truth].mean()), np.array([float(worth[0]) * slopes[0], *slopes[1:]])
 
-    begin = np.array([np.log(max(start.sharpness, 1e-3)), start.prior])
-    best = minimize(loss, begin, jac=True, method="L-BFGS-B", bounds=[(-3, 7), (0, 2)])
-    return Calibration(float(np.exp(best.x[0])), float(best.x[1]))
+    begin = np.array([np.log(max(start.sharpness, 1e-3)), start.prior, start.role][: len(parts)])
+    bounds = [(-3, 7), (0, 2), (0, 2)][: len(parts)]
+    best = minimize(loss, begin, jac=True, method="L-BFGS-B", bounds=bounds).x.tolist()
+    return Calibration(float(np.exp(best[0])), *best[1:])

@@ -12,11 +12,13 @@ from vecdcs.corpus.split import Split
 from vecdcs.corpus.vocabulary import Vocabulary, cut
 from vecdcs.errors import InputError
 from vecdcs.model.compose import answer_vectors
+from vecdcs.model.leanings import at_roots
 from vecdcs.model.model import Model
+from vecdcs.model.query import lay_flat
 from vecdcs.model.search import calibration_of
 from vecdcs.model.steps import STEPWISE, Steps, goes_stepwise
 from vecdcs.tasks.completion import blank_vectors
-from vecdcs.tasks.counts import PathCounts, contexts, count_paths
+from vecdcs.tasks.counts import EVERY, PathCounts, contexts, count_paths
 from vecdcs.tasks.questions import COUNT, KINDS, UNSAID, Question, is_askable, questions, unsaid
 from vecdcs.tasks.ranking import expected_hits, expected_reciprocal
 from vecdcs.tasks.result import Clock, Result, Sample, difference, interval95
@@ -82,7 +84,7 @@ def _check_trained(model: Model, split: Split) -> None:
 def rankers(model: Model, counts: PathCounts, steps: Steps | None = None) -> dict[str, Ranker]:
     """Ways to score all words of the vocabulary as answers."""
     words = counts.vocabulary
-    answers = answer_vectors(model, words.words)
+    answers, numbers = answer_vectors(model, words.words), model.vocabulary.word_ids(words.words)
 
     def by_frequency(asked: Sequence[Question]) -> Floats:
         return np.tile(words.word_weights, (len(asked), 1))
@@ -104,7 +106,9 @@ def rankers(model: Model, counts: PathCounts, steps: Steps | None = None) -> dic
 
     def by_probability(asked: Sequence[Question]) -> Floats:
         shares = np.maximum(words.word_weights, 1e-9) / words.total
-        return calibration.sharpness * by_model(asked) + calibration.prior * np.log(shares)
+        odds = calibration.sharpness * by_model(asked) + calibration.prior * np.log(shares)
+        lean = at_roots(model, lay_flat(model.vocabulary, [question.tree for question in asked]).trees)
+        return odds if lean is None else odds + calibration.role * lean.sums(EVERY)[:, numbers]
 
     def by_both(asked: Sequence[Question]) -> Floats:
         return HALF * calibration.sharpness * by_model(asked) + by_counts(asked)

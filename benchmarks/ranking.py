@@ -1,4 +1,4 @@
-"""By what to rank answers: how much of the prior P(word) should count beside the score.
+"""By what to rank answers: how much of the prior, P(word) and its role, should count beside the score.
 
 Questions are drawn from a forest that a model has not seen, and their gold answers are those that no sentence of its
 own forest supports (`vecdcs evaluate execution`, but with two forests). For each share of the calibrated prior: mean
@@ -17,8 +17,10 @@ import numpy as np
 
 from vecdcs.corpus.forest import Forest
 from vecdcs.corpus.split import Split
-from vecdcs.model.model import load, unit
-from vecdcs.model.search import calibration_of
+from vecdcs.model.leanings import at_roots
+from vecdcs.model.model import load
+from vecdcs.model.query import lay_flat
+from vecdcs.model.search import Space, calibration_of, log_odds
 from vecdcs.tasks.completion import blank_vectors
 from vecdcs.tasks.execution import rank
 from vecdcs.tasks.questions import Question, is_askable, questions
@@ -30,16 +32,18 @@ def measure(folder: Path, own: Forest, unseen: Forest, count: int, seed: int) ->
     """MRR and hits@10 by share and kind of question, and the number of different words among the answers."""
     model = load(folder)
     asked = questions(Split(folder, own, unseen, {}), model.vocabulary, count, seed)
-    calibration, answers = calibration_of(model), unit(np.asarray(model.answer, np.float32))
-    weights = np.maximum(model.vocabulary.word_weights, 1e-9)
-    prior = calibration.prior * np.log(weights / weights.sum())
+    calibration, space = calibration_of(model), Space.of(model.answer, model.vocabulary)
     possible = np.array([is_askable(word) for word in model.vocabulary.words])
     found: dict[str, dict[str, list[float]]] = {}
     for share in SHARES:
 
         def ranker(some: Sequence[Question], share: float = share) -> np.ndarray:
-            scores = blank_vectors(model, [question.tree for question in some]) @ answers.T
-            return np.asarray(calibration.sharpness * scores + share * prior, np.float64)
+            trees = [question.tree for question in some]
+            scores = space.scores(blank_vectors(model, trees))
+            told = calibration.sharpness * scores.astype(np.float64)
+            lean = at_roots(model, lay_flat(model.vocabulary, trees).trees)
+            odds = log_odds(space, scores, calibration, lean)
+            return told + share * np.where(np.isfinite(odds), odds - told, 0)
 
         ranks = rank(asked, ranker, model.vocabulary)
         by_kind: dict[str, list[tuple[float, float]]] = {"all": ranks}

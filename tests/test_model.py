@@ -14,7 +14,6 @@ from safetensors.numpy import load_file, save_file
 from typer.testing import CliRunner
 
 from vecdcs.cli import app
-from vecdcs.corpus.roles import parts
 from vecdcs.corpus.vocabulary import cut
 from vecdcs.errors import InputError
 from vecdcs.learn import tensors
@@ -128,7 +127,7 @@ def test_calibration_asks_by_one_or_two_words_beside_a_node(pair: bool) -> None:
     trees = random_trees(np.random.default_rng(3), 5, len(WORDS), len(FIELDS))
     beside: dict[int, list[np.ndarray]] = {}
     edges: dict[int, set[tuple[int, int, int]]] = {}
-    part = parts(model.vocabulary)
+    part = model.vocabulary.parts
     for node in np.flatnonzero(trees.parent >= 0):
         parent = int(trees.parent[node])
         labels = [model.vocabulary.fields[number] for number in (trees.label[node], trees.parent_label[node])]

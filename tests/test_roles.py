@@ -12,7 +12,7 @@ import pytest
 from made_models import random_model, world_folder
 
 from vecdcs.corpus.forest import Forest
-from vecdcs.corpus.roles import MASS, STEP, Roles, in_steps, parts, roles_of
+from vecdcs.corpus.roles import MASS, STEP, Roles, in_steps, roles_of
 from vecdcs.corpus.vocabulary import PARTS_OF_SPEECH
 from vecdcs.errors import InputError
 from vecdcs.model.ask import Asker, asker, load
@@ -49,7 +49,7 @@ def test_roles_are_counted_in_all_trees() -> None:
     model = load(world_folder() / "model")
     counted: Counter[tuple[int, int, int]] = Counter()
     stands: Counter[tuple[int, int, int, int]] = Counter()
-    part = parts(model.vocabulary)
+    part = model.vocabulary.parts
     for shard in forest.shards:
         trees = forest.flat(shard, model.vocabulary)
         for node in np.flatnonzero(trees.parent >= 0).tolist():

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from vecdcs.corpus.evidence import Evidence
 from vecdcs.corpus.forest import Forest
-from vecdcs.corpus.vocabulary import PARTS_OF_SPEECH, Vocabulary
+from vecdcs.corpus.vocabulary import Vocabulary
 
 MOST = 128  # roles that are kept, the most frequent ones
 MASS = 100.0  # by how many words, drawn from all, a role's are smoothed
@@ -50,7 +50,7 @@ def roles_of(forest: Forest, vocabulary: Vocabulary, most: int = MOST) -> Roles:
     """The most frequent kinds of edges of a forest."""
     database = Evidence(forest, 1).database
     words, fields = vocabulary.word_ids(forest.word_weights()), vocabulary.field_ids(forest.field_weights())
-    numbers = {"id": np.arange(len(words), dtype=np.int32), "number": words, "part": parts(vocabulary)[words]}
+    numbers = {"id": np.arange(len(words), dtype=np.int32), "number": words, "part": vocabulary.parts[words]}
     database.register("numbers", pa.table(numbers))
     part, label, other_label, uses = database.execute(_KINDS).fetchnumpy().values()
     found, role = np.unique(np.stack([part, fields[label], fields[other_label]], 1), axis=0, return_inverse=True)
@@ -68,12 +68,6 @@ def roles_of(forest: Forest, vocabulary: Vocabulary, most: int = MOST) -> Roles:
     for row, count in zip(leanings, counts, strict=True):
         row[:] = in_steps(count, share)
     return Roles(found[best].astype(np.int32), leanings)
-
-
-def parts(vocabulary: Vocabulary) -> Ints:
-    """The number of each word's part of speech; -1 for any other."""
-    number = {part: at for at, part in enumerate(PARTS_OF_SPEECH)}
-    return np.array([number.get(word.rpartition("/")[2], -1) for word in vocabulary.words], np.int32)
 
 
 def in_steps(counts: NDArray[np.float32], share: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -48,6 +48,12 @@ class Vocabulary:
     def field_index(self) -> dict[str, int]:
         return {field: number for number, field in enumerate(self.fields)}
 
+    @cached_property
+    def parts(self) -> IntArray:
+        """The place of each word's part of speech in PARTS_OF_SPEECH; -1 for any other."""
+        place = {part: at for at, part in enumerate(PARTS_OF_SPEECH)}
+        return np.array([place.get(word.rpartition("/")[2], -1) for word in self.words], np.int32)
+
     def knows(self, word: str) -> bool:
         """Whether the word has vectors of its own."""
         return word in self.word_index

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
@@ -239,11 +239,11 @@ class Asker(Model):
         numerals = {self.vocabulary.word_index[NUMERAL]} if NUMERAL in self.vocabulary.word_index and not pos else set()
         own = [numerals if own_words else numerals | own_numbers(question) for question in plain]
         more = k if all(question.corpus is None for question in plain) else k + 50
-        hits = iter(
-            search(
-                self.answer_space, self.vectors(plain), more, self.calibration, by, wanted, own, self.leanings(plain)
-            ) if plain else ()
-        )  # fmt: skip
+        hits: Iterator[Hits] = iter(())
+        if plain:
+            laid = self.laid(plain)
+            vectors, lean = self._vectors(plain, laid), at_roots(self, laid.trees)
+            hits = iter(search(self.answer_space, vectors, more, self.calibration, by, wanted, own, lean))
         return [self._merged(q, None if q.logic else next(hits), k, wanted, own_words) for q in questions]
 
     def _merged(
@@ -264,7 +264,9 @@ class Asker(Model):
 
     def vectors(self, questions: Sequence[Question]) -> Vectors:
         """The query vectors of many questions, of length 1."""
-        laid = self.laid(questions)
+        return self._vectors(questions, self.laid(questions))
+
+    def _vectors(self, questions: Sequence[Question], laid: Laid) -> Vectors:
         found = unit(compose(self, laid.trees, self.node_vectors(questions, laid)))
         for question, vector in zip(questions, found, strict=True):
             if not vector.any():

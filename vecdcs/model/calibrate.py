@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from vecdcs.corpus.flat import FlatTrees
 from vecdcs.corpus.forest import Forest
-from vecdcs.corpus.roles import parts
 from vecdcs.model.ask import Asker
 from vecdcs.model.leanings import Kind, leanings
 from vecdcs.model.model import Model, unit
@@ -53,13 +52,13 @@ def asked_by_few(model: Model, trees: FlatTrees, rng: np.random.Generator, count
     some = rng.permutation(len(first))[:count]
     ends = np.append(first, len(order))
     own, vectors = node_vectors(model, trees), np.zeros((len(some), model.dim), np.float32)
-    part, kinds = parts(model.vocabulary), [list[Kind]() for _ in some]
+    kinds = [list[Kind]() for _ in some]
     for place in range(BESIDE):
         rows = np.flatnonzero(first[some] + place < ends[some + 1])
         edge = order[first[some[rows]] + place]
         up = edge < len(child)
         vectors[rows] += _across(model, trees, own, by[edge], up)
-        asks = part[trees.word[np.where(up, by[edge], trees.parent[by[edge]])]]
+        asks = model.vocabulary.parts[trees.word[np.where(up, by[edge], trees.parent[by[edge]])]]
         lower, upper = trees.label[by[edge]], trees.parent_label[by[edge]]
         fields = np.where(up, lower, upper), np.where(up, upper, lower)
         for row, *kind in zip(rows.tolist(), asks.tolist(), *(each.tolist() for each in fields), strict=True):

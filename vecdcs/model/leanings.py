@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vecdcs.corpus.flat import FlatTrees
-from vecdcs.corpus.roles import STEP, Roles, parts
+from vecdcs.corpus.roles import STEP, Roles
 from vecdcs.model.model import Model
 
 Kind = tuple[int, int, int]
@@ -42,10 +42,11 @@ def leanings(model: Model, kinds: Iterable[Iterable[Kind]]) -> Leanings | None:
 
 def at_roots(model: Model, trees: FlatTrees) -> Leanings | None:
     """Those of trees hung up at what is asked."""
-    part = np.append(parts(model.vocabulary), -1)  # a blank has the number -1
     kinds: list[list[Kind]] = [[] for _ in trees.start[:-1]]
     number = {root: at for at, root in enumerate(trees.start[:-1].tolist())}
     for node in np.flatnonzero(np.isin(trees.parent, trees.start[:-1])).tolist():
-        kind = int(part[trees.word[node]]), int(trees.label[node]), int(trees.parent_label[node])
-        kinds[number[int(trees.parent[node])]].append(kind)
+        if trees.word[node] >= 0:  # a blank asks for nothing
+            part = int(model.vocabulary.parts[trees.word[node]])
+            kind = part, int(trees.label[node]), int(trees.parent_label[node])
+            kinds[number[int(trees.parent[node])]].append(kind)
     return leanings(model, kinds)

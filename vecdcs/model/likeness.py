@@ -80,9 +80,8 @@ def _side(model: Some, vectors: Vectors, share: float) -> Side[Some]:
     known = how_well_known(model.vocabulary)
     out, power = (float(np.interp(known, (0, 1), ends)) for ends in (SHARES, POWERS))
     kept = unit(vectors)
-    pos = np.array([word.rpartition("/")[2] for word in model.vocabulary.words])
-    for one in np.unique(pos):
-        alike = np.flatnonzero(pos == one)  # by falling weight, as all words are
+    for part in np.unique(model.vocabulary.parts):
+        alike = np.flatnonzero(model.vocabulary.parts == part)  # by falling weight, as all words are
         kept[alike] -= out * neighbour_means(kept[alike], NEIGHBOURS)
     kept = unit(kept)
     return Side(replace(model, query=kept), metric(kept, power) if power else None, share)
@@ -103,7 +102,8 @@ def metric(rows: Vectors, power: float) -> Vectors:
 
 def neighbour_means(rows: Vectors, reach: int) -> NDArray[np.float64]:
     """For each row the mean of those at most `reach` places away, and of itself."""
-    sums = np.cumsum(np.vstack([np.zeros(rows.shape[1]), rows]), axis=0)
+    sums = np.zeros((len(rows) + 1, rows.shape[1]))
+    np.cumsum(rows, axis=0, out=sums[1:])
     place = np.arange(len(rows))
     first, last = np.maximum(place - reach, 0), np.minimum(place + reach + 1, len(rows))
     means: NDArray[np.float64] = (sums[last] - sums[first]) / (last - first)[:, None]

@@ -357,11 +357,11 @@ def test_probabilities_are_calibrated_on_what_they_are_fitted_to(world: Asker) -
     """Answers given with probabilities around p are right about as often."""
     from vecdcs.corpus.forest import Forest
     from vecdcs.model.calibrate import asked_by_few
-    from vecdcs.model.leanings import leanings
+    from vecdcs.model.leanings import by_edges
 
     flat = Forest.open(world_folder() / "forest").flat(0, world.vocabulary)
     vectors, words, kinds = asked_by_few(world, flat, np.random.default_rng(1), 3000)
-    some, others = (leanings(world, part) for part in (kinds[:1500], kinds[1500:]))
+    some, others = (by_edges(world, part) for part in (kinds[:1500], kinds[1500:]))
     fitted = calibrate(world.answer_space, vectors[:1500], words[:1500], world.calibration, some)
     vectors, words = vectors[1500:], words[1500:]
     logits = log_odds(world.answer_space, world.answer_space.scores(vectors), fitted, others)

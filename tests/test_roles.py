@@ -16,7 +16,7 @@ from vecdcs.corpus.roles import MASS, STEP, Roles, in_steps, roles_of
 from vecdcs.corpus.vocabulary import PARTS_OF_SPEECH
 from vecdcs.errors import InputError
 from vecdcs.model.ask import Asker, asker, load
-from vecdcs.model.leanings import leanings
+from vecdcs.model.leanings import LIKENESS, by_edges
 from vecdcs.model.model import save, unit
 from vecdcs.model.pack import cut, rounded
 from vecdcs.model.query import lay_flat
@@ -90,12 +90,27 @@ def test_the_edges_into_the_blank_lean() -> None:
         "book/N",
     )
     found = model.leanings(model.ask_many([banned, who, both, word]))
-    assert found is not None
-    sums = found.sums(slice(None))
+    sums = found.edges(0, 4)
     table = model.roles.leanings.astype(np.float32) * np.float32(STEP)
     np.testing.assert_allclose(sums, [table[0], 0 * table[0], table[0] + table[1], 0 * table[0]], atol=1e-5)
-    np.testing.assert_array_equal(found.sums(slice(2, 3)), sums[2:3])
-    assert random_model().leanings([]) is None
+    np.testing.assert_array_equal(found.edges(2, 3), sums[2:3])
+    assert not random_model().leanings(model.ask_many([banned])).edges(0, 1).any()
+
+
+def test_a_kind_that_is_named_leans_to_what_is_like_it() -> None:
+    model = leaning_model()
+    alike = model.likeness.words @ model.likeness.words[model.vocabulary.word_index["drug/N"]]
+    found = model.leanings(model.ask_many(["drug/N & ban/V.COMP", "_ & ban/V.COMP"]))
+    edges = found.edges(0, 2)
+    np.testing.assert_allclose(found.logits(0.5, 0, 2), 0.5 * edges + [LIKENESS * alike, 0 * alike], atol=1e-5)
+    np.testing.assert_allclose(found.logits(0.5, 1, 2), 0.5 * edges[1:], atol=1e-5)
+    question = model.ask("drug/N & ban/V.COMP")
+    scores = model.answer_space.scores(question.vector[None])
+    logits = log_odds(model.answer_space, scores, model.calibration, model.leanings([question]))[0]
+    chances = np.exp(logits - np.log(np.exp(logits).sum()))
+    for answer in question.answers(k=5, own_words=True):
+        number = model.vocabulary.word_index[answer.word]
+        assert answer.probability == pytest.approx(float(chances[number]), rel=1e-3)
 
 
 @pytest.mark.parametrize("by", RANKINGS)
@@ -106,7 +121,7 @@ def test_leanings_count_in_ranks_and_probabilities(by: str, count: int) -> None:
     space, calibration = Space.of(model.answer, model.vocabulary), Calibration(5.0, 0.5, 0.7)
     queries = unit(np.random.default_rng(1).normal(size=(count, 8)).astype(np.float32))
     kinds = [[(VERB, COMP, ARG)], [], [(NOUN, ARG, SUBJ), (VERB, COMP, ARG)], [(NOUN, COMP, COMP)]] * count
-    lean = leanings(model, kinds[:count])
+    lean = by_edges(model, kinds[:count])
     hits = search(space, queries, 7, calibration, by, leanings=lean)
     scores = space.scores(queries)
     logits = log_odds(space, scores, calibration, lean)
@@ -118,8 +133,7 @@ def test_leanings_count_in_ranks_and_probabilities(by: str, count: int) -> None:
         assert found.words.tolist() == np.argsort(-ranks[row], kind="stable")[:7].tolist()
         np.testing.assert_allclose(found.probabilities, chances[row, found.words], rtol=1e-3)
         np.testing.assert_allclose(found.scores, scores[row, found.words], atol=1e-5)
-    assert lean is not None
-    without = search(space, queries, 7, Calibration(5.0, 0.5), by, leanings=lean)
+    without = search(space, queries, 7, Calibration(5.0, 0.5, 0.0), by, leanings=lean)
     expected = search(space, queries, 7, Calibration(5.0, 0.5), by)
     assert [one.words.tolist() for one in without] == [one.words.tolist() for one in expected]
 
@@ -130,7 +144,7 @@ def test_calibration_finds_what_roles_are_worth() -> None:
     space, truth = Space.of(model.answer, model.vocabulary), Calibration(9.0, 0.6, 0.4)
     rng = np.random.default_rng(5)
     queries = unit(rng.normal(size=(4000, 12)).astype(np.float32))
-    lean = leanings(model, [[(VERB, COMP, ARG)], [(NOUN, ARG, SUBJ)], []] * 1333 + [[]])
+    lean = by_edges(model, [[(VERB, COMP, ARG)], [(NOUN, ARG, SUBJ)], []] * 1333 + [[]])
     logits = log_odds(space, space.scores(queries), truth, lean)
     answers = np.argmax(logits + rng.gumbel(size=logits.shape), axis=1)
     found = calibrate(space, queries, answers, Calibration(3.0, 1.0, 0.0), lean)

@@ -33,6 +33,7 @@ QUESTIONS = (
     "What did Canada ban?",
 )
 PHRASES = (("fight war", "win battle"), ("fight war", "read book"))
+LIKE = ("banned drugs", "book")
 WORLD_QUESTIONS = ("drugs banned by Canada", "Who sells drugs banned by Canada?", "books written by a woman")
 RECIPE, DIM, EPOCHS = "dense", 100, 20
 ANSWERS, WORLD_ANSWERS = 5, 8
@@ -67,6 +68,10 @@ def ask_shipped(console: Console, model: Asker) -> None:
     console.rule("[bold]How alike are …")
     for pair in PHRASES:
         console.print(f"  {pair[0]!r} and {pair[1]!r}: {model.similarity(*pair):.3f}")
+    console.rule("[bold]What is most like …")
+    for phrase in LIKE:
+        near = ", ".join(found.word for found in model.nearest(phrase, k=6))
+        console.print(f"  {phrase!r}: {escape(near)}", soft_wrap=True)
 
 
 def ask_world(console: Console, world: World, folder: Path) -> None:

@@ -242,7 +242,7 @@ class Asker(Model):
         hits: Iterator[Hits] = iter(())
         if plain:
             laid = self.laid(plain)
-            vectors, lean = self._vectors(plain, laid), at_roots(self, laid.trees)
+            vectors, lean = self._vectors(plain, laid), self._leanings(laid)
             hits = iter(search(self.answer_space, vectors, more, self.calibration, by, wanted, own, lean))
         return [self._merged(q, None if q.logic else next(hits), k, wanted, own_words) for q in questions]
 
@@ -278,9 +278,18 @@ class Asker(Model):
         stepwise = [question.stepwise for question in questions]
         return self.stepping.vectors(self, laid, stepwise) if any(stepwise) else node_vectors(self, laid.trees)
 
-    def leanings(self, questions: Sequence[Question]) -> Leanings | None:
-        """What the edges into what is asked say of the words that may stand there."""
-        return at_roots(self, self.laid(questions).trees)
+    def leanings(self, questions: Sequence[Question]) -> Leanings:
+        """What questions say of their answers beside their vectors."""
+        return self._leanings(self.laid(questions))
+
+    def _leanings(self, laid: Laid) -> Leanings:
+        named = laid.trees.word[laid.trees.start[:-1]].tolist()
+        return replace(at_roots(self, laid.trees), named=named, alike=self._alike)
+
+    def _alike(self, words: Sequence[int]) -> Vectors:
+        """The likeness of some words to all words."""
+        found: Vectors = self.likeness.words[words] @ self.likeness.words.T
+        return found
 
     def laid(self, questions: Sequence[Question]) -> Laid:
         """The trees of questions, hung up at what is asked and laid flat."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from vecdcs.corpus.flat import FlatTrees
 from vecdcs.corpus.forest import Forest
 from vecdcs.model.ask import Asker
-from vecdcs.model.leanings import Kind, leanings
+from vecdcs.model.leanings import Kind, by_edges
 from vecdcs.model.model import Model, unit
 from vecdcs.model.query import Nodes, Vectors, carried, lowered, node_vectors
 from vecdcs.model.search import Calibration, calibrate, implied_calibration
@@ -30,7 +30,7 @@ def calibrate_on(asker: Asker, forest: Forest, nodes: int, seed: int = 0) -> Cal
         if sum(len(asked.words) for asked in some) >= nodes:
             break
     vectors, words = (np.concatenate([asked[at] for asked in some]) for at in (0, 1))
-    lean = leanings(asker, (kinds for asked in some for kinds in asked.kinds))
+    lean = by_edges(asker, (kinds for asked in some for kinds in asked.kinds))
     return calibrate(asker.answer_space, vectors, words, implied_calibration(asker), lean)
 
 

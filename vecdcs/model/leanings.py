@@ -1,8 +1,12 @@
-"""What the edges into a blank say of the words that may fill it, whatever stands at their other ends."""
+"""What a question says of its answers beside what its words ask for: by the edges into the blank, and by a kind named.
+
+An edge says that its words stand where such edges lead, whatever word asks. And where a word stands in place of the
+blank, as in "banned drugs", the answers are to be of that kind: alike.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,41 +16,60 @@ from vecdcs.corpus.flat import FlatTrees
 from vecdcs.corpus.roles import STEP, Roles
 from vecdcs.model.model import Model
 
+LIKENESS = 4.0  # what the likeness (a cosine) to the kind that is asked for adds to a logit
+
 Kind = tuple[int, int, int]
+Vectors = NDArray[np.float32]
+NONE = -1
 
 
 @dataclass(frozen=True)
 class Leanings:
-    """Of some queries the kinds of edges into the blank, as rows of a model's roles."""
+    """Of some queries the kinds of edges into the blank, as rows of a model's roles, and the words in its place.
 
-    roles: Roles
+    `named` are the numbers of these words, -1 for a blank; `alike` gives the likeness of such words to all words.
+    """
+
+    words: int
+    roles: Roles | None
     rows: Sequence[Sequence[int]]
+    named: Sequence[int] = ()
+    alike: Callable[[Sequence[int]], Vectors] | None = None
 
-    def sums(self, some: slice) -> NDArray[np.float32]:
-        """For some of the queries and all words, the sum over these edges of log P(word | edge)/P(word)."""
-        rows = self.rows[some]
-        found = np.zeros((len(rows), self.roles.leanings.shape[1]), np.float32)
-        for total, each in zip(found, rows, strict=True):
-            for row in each:
-                total += self.roles.leanings[row]
-        return np.multiply(found, np.float32(STEP), out=found)
+    def logits(self, role: float, first: int, last: int) -> Vectors:
+        """What is added to the logits of all words, for some of the queries; `role` is what edges are worth."""
+        found = self.edges(first, last) * np.float32(role)
+        named = [at for at, word in enumerate(self.named[first:last]) if word != NONE]
+        if named and self.alike:
+            found[named] += np.float32(LIKENESS) * self.alike([self.named[first + at] for at in named])
+        return found
+
+    def edges(self, first: int, last: int) -> Vectors:
+        """For some of the queries and all words, the sum over the edges of log P(word | edge)/P(word)."""
+        found = np.zeros((len(self.rows[first:last]), self.words), np.float32)
+        if self.roles:
+            for total, rows in zip(found, self.rows[first:last], strict=True):
+                for row in rows:
+                    total += self.roles.leanings[row]
+        found *= np.float32(STEP)
+        return found
 
 
-def leanings(model: Model, kinds: Iterable[Iterable[Kind]]) -> Leanings | None:
+def by_edges(model: Model, kinds: Iterable[Iterable[Kind]]) -> Leanings:
     """Those of queries, by the kinds of edges into the blank of each; those the model has not counted say nothing."""
-    if model.roles is None:
-        return None
-    rows = model.roles.rows
-    return Leanings(model.roles, [[rows[kind] for kind in some if kind in rows] for some in kinds])
+    rows = model.roles.rows if model.roles else {}
+    known = [[rows[kind] for kind in some if kind in rows] for some in kinds]
+    return Leanings(len(model.vocabulary.words), model.roles, known)
 
 
-def at_roots(model: Model, trees: FlatTrees) -> Leanings | None:
-    """Those of trees hung up at what is asked."""
-    kinds: list[list[Kind]] = [[] for _ in trees.start[:-1]]
-    number = {root: at for at, root in enumerate(trees.start[:-1].tolist())}
-    for node in np.flatnonzero(np.isin(trees.parent, trees.start[:-1])).tolist():
+def at_roots(model: Model, trees: FlatTrees) -> Leanings:
+    """Those of trees hung up at what is asked, by the edges there."""
+    roots = trees.start[:-1]
+    kinds: list[list[Kind]] = [[] for _ in roots]
+    number = {root: at for at, root in enumerate(roots.tolist())}
+    for node in np.flatnonzero(np.isin(trees.parent, roots)).tolist():
         if trees.word[node] >= 0:  # a blank asks for nothing
             part = int(model.vocabulary.parts[trees.word[node]])
             kind = part, int(trees.label[node]), int(trees.parent_label[node])
             kinds[number[int(trees.parent[node])]].append(kind)
-    return leanings(model, kinds)
+    return by_edges(model, kinds)

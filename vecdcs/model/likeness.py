@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -53,7 +54,7 @@ class Likeness(Generic[Some]):
         total = sum(side.share for side in self.sides)
         return np.hstack([np.float32(np.sqrt(side.share / total)) * _in(side, composed) for side in self.sides])
 
-    @property
+    @cached_property
     def words(self) -> Vectors:
         """The vectors of all words."""
         return self.vectors(lambda model: unit(model.query))

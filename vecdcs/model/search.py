@@ -38,8 +38,8 @@ FREQUENT = 10_000  # words that have nearly all the weight
 class Calibration:
     """What makes probabilities of scores, over all words of the vocabulary.
 
-    p(word | query) is in proportion to P(word)^prior * exp(sharpness * score + role * what the edges into the blank
-    say of the word).
+    p(word | query) is in proportion to P(word)^prior * exp(sharpness * score + role * what the edges into the blank say
+    of the word), and to what a kind that is named says of it.
     """
 
     sharpness: float
@@ -109,7 +109,7 @@ def search(
 
 
 class Lean(NamedTuple):
-    """What the edges into the blanks of queries say of words, what that is worth, and how much of it in a ranking."""
+    """What queries say of words beside their vectors, what edges are worth in it, and how much of it in a ranking."""
 
     leanings: Leanings | None
     worth: float
@@ -117,10 +117,9 @@ class Lean(NamedTuple):
 
     def of(self, first: int, last: int, width: int = 0) -> Leans | None:
         """The same for some queries, in rows of at least so many words; none if nothing."""
-        if self.leanings is None or not self.worth:
+        if self.leanings is None:
             return None
-        found = self.leanings.sums(slice(first, last))
-        found *= np.float32(self.worth)
+        found = self.leanings.logits(self.worth, first, last)
         return Leans(np.pad(found, ((0, 0), (0, max(width - found.shape[1], 0)))), np.float32(self.share))
 
 
@@ -370,8 +369,8 @@ def calibrate(
     truth = np.arange(len(usable)), np.searchsorted(known, answers[usable])
     bias = np.broadcast_to(space.bias[known], (len(usable), len(known)))
     parts = [space.scores(queries[usable])[:, known], bias]  # a logit is their sum, each by its worth
-    if leanings is not None:
-        parts.append(leanings.sums(slice(None))[np.ix_(usable, known)])
+    if leanings is not None and leanings.roles is not None:
+        parts.append(leanings.edges(0, len(queries))[np.ix_(usable, known)])
 
     def loss(point: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         worth = np.array([np.exp(point[0]), *point[1:]], np.float32)

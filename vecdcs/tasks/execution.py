@@ -18,7 +18,7 @@ from vecdcs.model.query import lay_flat
 from vecdcs.model.search import calibration_of
 from vecdcs.model.steps import STEPWISE, Steps, goes_stepwise
 from vecdcs.tasks.completion import blank_vectors
-from vecdcs.tasks.counts import EVERY, PathCounts, contexts, count_paths
+from vecdcs.tasks.counts import PathCounts, contexts, count_paths
 from vecdcs.tasks.questions import COUNT, KINDS, UNSAID, Question, is_askable, questions, unsaid
 from vecdcs.tasks.ranking import expected_hits, expected_reciprocal
 from vecdcs.tasks.result import Clock, Result, Sample, difference, interval95
@@ -108,7 +108,7 @@ def rankers(model: Model, counts: PathCounts, steps: Steps | None = None) -> dic
         shares = np.maximum(words.word_weights, 1e-9) / words.total
         odds = calibration.sharpness * by_model(asked) + calibration.prior * np.log(shares)
         lean = at_roots(model, lay_flat(model.vocabulary, [question.tree for question in asked]).trees)
-        return odds if lean is None else odds + calibration.role * lean.sums(EVERY)[:, numbers]
+        return odds + calibration.role * lean.edges(0, len(asked))[:, numbers]
 
     def by_both(asked: Sequence[Question]) -> Floats:
         return HALF * calibration.sharpness * by_model(asked) + by_counts(asked)

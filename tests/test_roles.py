@@ -16,12 +16,13 @@ from vecdcs.corpus.roles import MASS, STEP, Roles, in_steps, roles_of
 from vecdcs.corpus.vocabulary import PARTS_OF_SPEECH
 from vecdcs.errors import InputError
 from vecdcs.model.ask import Asker, asker, load
-from vecdcs.model.leanings import LIKENESS, by_edges
+from vecdcs.model.leanings import by_edges
 from vecdcs.model.model import save, unit
 from vecdcs.model.pack import cut, rounded
 from vecdcs.model.query import lay_flat
 from vecdcs.model.search import (
     CALIBRATION,
+    KIND,
     RANKINGS,
     Calibration,
     Space,
@@ -102,8 +103,9 @@ def test_a_kind_that_is_named_leans_to_what_is_like_it() -> None:
     alike = model.likeness.words @ model.likeness.words[model.vocabulary.word_index["drug/N"]]
     found = model.leanings(model.ask_many(["drug/N & ban/V.COMP", "_ & ban/V.COMP"]))
     edges = found.edges(0, 2)
-    np.testing.assert_allclose(found.logits(0.5, 0, 2), 0.5 * edges + [LIKENESS * alike, 0 * alike], atol=1e-5)
-    np.testing.assert_allclose(found.logits(0.5, 1, 2), 0.5 * edges[1:], atol=1e-5)
+    np.testing.assert_allclose(found.logits(0.5, 3.0, 0, 2), 0.5 * edges + [3.0 * alike, 0 * alike], atol=1e-5)
+    np.testing.assert_allclose(found.logits(0.5, 3.0, 1, 2), 0.5 * edges[1:], atol=1e-5)
+    assert model.calibration.kind == KIND
     question = model.ask("drug/N & ban/V.COMP")
     scores = model.answer_space.scores(question.vector[None])
     logits = log_odds(model.answer_space, scores, model.calibration, model.leanings([question]))[0]
@@ -147,7 +149,8 @@ def test_calibration_finds_what_roles_are_worth() -> None:
     lean = by_edges(model, [[(VERB, COMP, ARG)], [(NOUN, ARG, SUBJ)], []] * 1333 + [[]])
     logits = log_odds(space, space.scores(queries), truth, lean)
     answers = np.argmax(logits + rng.gumbel(size=logits.shape), axis=1)
-    found = calibrate(space, queries, answers, Calibration(3.0, 1.0, 0.0), lean)
+    found = calibrate(space, queries, answers, Calibration(3.0, 1.0, 0.0, 2.0), lean)
+    assert found.kind == 2
     assert found.sharpness == pytest.approx(truth.sharpness, rel=0.1)
     assert found.prior == pytest.approx(truth.prior, abs=0.1)
     assert found.role == pytest.approx(truth.role, abs=0.05)
@@ -162,6 +165,8 @@ def test_roles_are_kept_on_disk_and_cut_with_words_and_fields(tmp_path: Path) ->
     np.testing.assert_array_equal(again.roles.kinds, model.roles.kinds)
     np.testing.assert_array_equal(again.roles.leanings, model.roles.leanings)
     assert implied_calibration(again).role == implied_calibration(again).prior
+    dense = replace(again, config={"plan": {"recipe": {"name": "dense"}}})
+    assert implied_calibration(dense).role == implied_calibration(dense).kind == 0
     small = cut(model, [0, 1, 4], [2, 0])
     assert small.roles is not None
     assert small.roles.kinds.tolist() == [[VERB, 0, 1]]

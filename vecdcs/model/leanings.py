@@ -16,8 +16,6 @@ from vecdcs.corpus.flat import FlatTrees
 from vecdcs.corpus.roles import STEP, Roles
 from vecdcs.model.model import Model
 
-LIKENESS = 4.0  # what the likeness (a cosine) to the kind that is asked for adds to a logit
-
 Kind = tuple[int, int, int]
 Vectors = NDArray[np.float32]
 NONE = -1
@@ -36,12 +34,12 @@ class Leanings:
     named: Sequence[int] = ()
     alike: Callable[[Sequence[int]], Vectors] | None = None
 
-    def logits(self, role: float, first: int, last: int) -> Vectors:
-        """What is added to the logits of all words, for some of the queries; `role` is what edges are worth."""
+    def logits(self, role: float, kind: float, first: int, last: int) -> Vectors:
+        """What is added to the logits of all words, for some of the queries; worth of edges and of likeness."""
         found = self.edges(first, last) * np.float32(role)
         named = [at for at, word in enumerate(self.named[first:last]) if word != NONE]
-        if named and self.alike:
-            found[named] += np.float32(LIKENESS) * self.alike([self.named[first + at] for at in named])
+        if named and self.alike and kind:
+            found[named] += np.float32(kind) * self.alike([self.named[first + at] for at in named])
         return found
 
     def edges(self, first: int, last: int) -> Vectors:

@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from vecdcs.corpus.vocabulary import UNKNOWN, Vocabulary
 from vecdcs.errors import InputError, VecdcsError
+from vecdcs.learn.recipes import DENSE
 from vecdcs.model.leanings import Leanings
 from vecdcs.model.model import Model
 
@@ -30,6 +31,7 @@ ROOM = 1 << 24  # products held at a time: many queries for full speed, few enou
 BLOCK, STRETCHES, ROWS = 2048, 128, 16  # words and queries whose products stay in a processor's cache
 STRIDE = BLOCK // STRETCHES  # scores of which only the best is looked at first
 NOISE_POWER = 0.75
+KIND = 4.0  # what likeness to a kind that is named is worth in real text
 LEAST_SUM = 1e-30
 FREQUENT = 10_000  # words that have nearly all the weight
 
@@ -39,12 +41,13 @@ class Calibration:
     """What makes probabilities of scores, over all words of the vocabulary.
 
     p(word | query) is in proportion to P(word)^prior * exp(sharpness * score + role * what the edges into the blank say
-    of the word), and to what a kind that is named says of it.
+    of the word + kind * its likeness to the word in place of the blank).
     """
 
     sharpness: float
     prior: float
     role: float = 0.0
+    kind: float = 0.0
 
 
 class Hits(NamedTuple):
@@ -100,7 +103,7 @@ def search(
 ) -> list[Hits]:
     """The k best words of each unit query vector, among the parts of speech given and without what is excluded."""
     ranking = Ranking.of(space, calibration, by, pos)
-    lean = Lean(leanings, calibration.role, RANKINGS[by])
+    lean = Lean(leanings, calibration, RANKINGS[by])
     without = [[*some] for some in exclude] or [[] for _ in queries]
     more = k + max(map(len, without), default=0)
     if len(queries) == 1 or more * STRIDE >= len(space.bias):
@@ -109,17 +112,17 @@ def search(
 
 
 class Lean(NamedTuple):
-    """What queries say of words beside their vectors, what edges are worth in it, and how much of it in a ranking."""
+    """What queries say of words beside their vectors, what that is worth, and how much of it in a ranking."""
 
     leanings: Leanings | None
-    worth: float
+    worth: Calibration
     share: float = 1.0
 
     def of(self, first: int, last: int, width: int = 0) -> Leans | None:
         """The same for some queries, in rows of at least so many words; none if nothing."""
-        if self.leanings is None:
+        if self.leanings is None or not (self.worth.role or self.worth.kind):
             return None
-        found = self.leanings.logits(self.worth, first, last)
+        found = self.leanings.logits(self.worth.role, self.worth.kind, first, last)
         return Leans(np.pad(found, ((0, 0), (0, max(width - found.shape[1], 0)))), np.float32(self.share))
 
 
@@ -282,7 +285,7 @@ def members(stretches: NDArray[np.bool_]) -> Numbers:
 def log_odds(space: Space, scores: Vectors, calibration: Calibration, leanings: Leanings | None = None) -> Vectors:
     """The logarithms of the probabilities of words, up to a constant of each row."""
     odds: Vectors = np.float32(calibration.sharpness) * scores + _tilt(space, calibration)
-    lean = Lean(leanings, calibration.role).of(0, len(odds))
+    lean = Lean(leanings, calibration).of(0, len(odds))
     return odds if lean is None else odds + lean.logits
 
 
@@ -331,20 +334,25 @@ def implied_calibration(model: Model) -> Calibration:
     """What the objective of training says scores are worth.
 
     Training sets a path against noise words drawn in proportion to P(word)^power, so its best score is
-    log p(word | path) - power * log P(word) up to a constant, in vectors as they were learned, not of length 1.
+    log p(word | path) - power * log P(word) up to a constant, in vectors as they were learned, not of length 1. By that
+    alone edges and kinds would be worth nothing more; in real text they are, where much is said of each word they are
+    not (dev/LOG.md).
     """
-    power = model.config.get("plan", {}).get("recipe", {}).get("word_power", NOISE_POWER)
+    recipe = model.config.get("plan", {}).get("recipe", {})
+    power = float(recipe.get("word_power", NOISE_POWER))
     weights = model.vocabulary.word_weights[:FREQUENT] + 1e-9
     vectors = (np.asarray(part[:FREQUENT], np.float32) for part in (model.query, model.answer))
     lengths = [np.average(np.linalg.norm(part, axis=1), weights=weights) for part in vectors]
-    return Calibration(float(np.prod(lengths)), float(power), float(power) if model.roles else 0.0)
+    more = () if recipe.get("name") == DENSE.name else (power if model.roles else 0.0, KIND)
+    return Calibration(float(np.prod(lengths)), power, *more)
 
 
 def read_calibration(path: Path) -> Calibration:
     """The calibration that a model folder holds."""
     try:
         found = json.loads(path.read_text("utf-8"))
-        return Calibration(float(found["sharpness"]), float(found["prior"]), float(found.get("role", 0)))
+        more = (float(found.get(name, 0)) for name in ("role", "kind"))
+        return Calibration(float(found["sharpness"]), float(found["prior"]), *more)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError('expected {"sharpness": number, "prior": number}', str(path)) from error
 
@@ -359,7 +367,7 @@ def write_calibration(calibration: Calibration, folder: Path) -> None:
 def calibrate(
     space: Space, queries: Vectors, answers: Numbers, start: Calibration, leanings: Leanings | None = None
 ) -> Calibration:
-    """The calibration under which the true answers of some queries are most probable."""
+    """The calibration under which the true answers of some queries are most probable; `kind` stays as it is."""
     from scipy.optimize import minimize
 
     known = np.flatnonzero(np.isfinite(space.bias))
@@ -385,4 +393,4 @@ def calibrate(
     begin = np.array([np.log(max(start.sharpness, 1e-3)), start.prior, start.role][: len(parts)])
     bounds = [(-3, 7), (0, 2), (0, 2)][: len(parts)]
     best = minimize(loss, begin, jac=True, method="L-BFGS-B", bounds=bounds).x.tolist()
-    return Calibration(float(np.exp(best[0])), *best[1:])
+    return replace(start, sharpness=float(np.exp(best[0])), **dict(zip(("prior", "role"), best[1:], strict=False)))

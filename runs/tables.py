@@ -60,9 +60,9 @@ def listed(words: str) -> list[str]:
     return [word.replace("_", " ") for word in words.split()]
 
 
-def neighbour_table(models: dict[str, Model], word: str) -> str:
-    """Table 1: ours, then the paper's, name by name."""
-    columns = {}
+def neighbour_table(full: Asker, models: dict[str, Model], word: str) -> str:
+    """Table 1: the first model as `vecdcs nearest` has it, then plain query vectors, each beside the paper's."""
+    columns = {f"{next(iter(models))}, by likeness": [near.word for near in full.nearest(word, 10)]}
     for name, model in models.items():
         columns[name] = neighbours(model, word)
         if name in PAPER_NEIGHBOURS:
@@ -81,12 +81,13 @@ def transformed_table(model: Model, word: str) -> str:
 
 
 def answer_table(model: Asker, phrase: str) -> str:
-    """Table 5: by score as in the paper, and by probability, as `vecdcs ask` has it."""
+    """Table 5: by score as in the paper, by probability, as `vecdcs ask` has it, and what is most like it."""
     question = model.ask(phrase)
     paper = listed(PAPER_ANSWERS[phrase])
     ways = {f"by {way}": question.answers(len(paper), by=way, own_words=True) for way in ("score", "probability")}
     ours = {name: [answer.word for answer in found] for name, found in ways.items()}
-    return table(f"“{phrase}”", {**ours, "paper": paper})
+    alike = [near.word for near in model.nearest(phrase, len(paper))]
+    return table(f"“{phrase}”", {**ours, "most like it": alike, "paper": paper})
 
 
 def main() -> None:
@@ -97,7 +98,7 @@ def main() -> None:
         name: read_vectors(Path(path)) if path.endswith(".txt") else load(path) for name, path in named.items()
     }
     full = load(next(iter(named.values())))
-    print(neighbour_table(models, "book/N"))
+    print(neighbour_table(full, models, "book/N"))
     for word in ("house/N", "learn/V"):
         print(transformed_table(full, word))
     for phrase in PAPER_ANSWERS:

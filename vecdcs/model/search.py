@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -164,7 +165,7 @@ def _best_of_all(
                     k,
                     without[a:b],
                     more,
-                    lean.of(start + a, start + b, width),
+                    partial(lean.of, start + a, start + b, width),
                 )
                 for a, b in pairwise(cuts)
             ]
@@ -179,9 +180,10 @@ def _best_of_many(
     k: int,
     exclude: Sequence[list[int]],
     more: int,
-    leans: Leans | None,
+    leaning: Callable[[], Leans | None],
 ) -> list[Hits]:
     """The best words of some queries: they are in the `more` stretches of words with the highest peaks."""
+    leans = leaning()
     peaks, sums = scan(ranking, products, leans)
     floors = np.partition(peaks, peaks.shape[1] - more, axis=1)[:, peaks.shape[1] - more, None]
     found = []

@@ -65,7 +65,7 @@ def test_roles_are_counted_in_all_trees() -> None:
     assert [counted[kind] for kind in found] == sorted(counted.values(), reverse=True)
     share = model.vocabulary.word_weights / model.vocabulary.word_weights.sum()
     for row, kind in zip(roles.leanings, found, strict=True):
-        counts = np.array([stands[*kind, word] for word in range(len(share))], np.float32)
+        counts = np.array([stands[*kind, word] for word in range(len(share))], np.int32)
         np.testing.assert_array_equal(row, in_steps(counts, share))
     assert roles.rows[found[3]] == 3
     fewer = roles_of(forest, model.vocabulary, 4)
@@ -76,7 +76,7 @@ def test_roles_are_counted_in_all_trees() -> None:
 
 def test_a_leaning_is_a_logarithm_in_steps() -> None:
     share = np.array([0.5, 0.25, 0.25])
-    counts = np.array([0, 300, 100], np.float32)
+    counts = np.array([0, 300, 100], np.int32)
     expected = np.log((counts + MASS * share) / (400 + MASS) / share)
     np.testing.assert_allclose(in_steps(counts, share) * STEP, expected, atol=STEP / 2)
 

@@ -5,28 +5,16 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
-from vecdcs.corpus.evidence import Evidence
+from vecdcs.corpus.flat import FlatTrees
 from vecdcs.corpus.forest import Forest
-from vecdcs.corpus.vocabulary import Vocabulary
+from vecdcs.corpus.vocabulary import PARTS_OF_SPEECH, Vocabulary
 
 MOST = 128  # roles that are kept, the most frequent ones
 MASS = 100.0  # by how many words, drawn from all, a role's are smoothed
 LEAST = 1e-12  # share of a word that never occurs, as an unknown one may
 STEP = 0.1  # leanings are kept as whole numbers of it
-
-_KINDS = """
-    SELECT asks.part, label, other_label, count(*) AS uses FROM edges
-    JOIN numbers asks ON asks.id = edges.word GROUP BY ALL
-"""
-_COUNTS = """
-    SELECT kinds.role, stands.number, count(*) FROM edges
-    JOIN numbers asks ON asks.id = edges.word JOIN numbers stands ON stands.id = edges.other
-    JOIN kinds ON kinds.part = asks.part AND kinds.label = edges.label AND kinds.other_label = edges.other_label
-    GROUP BY ALL
-"""
 
 Ints = NDArray[np.int32]
 
@@ -47,30 +35,40 @@ class Roles(NamedTuple):
 
 
 def roles_of(forest: Forest, vocabulary: Vocabulary, most: int = MOST) -> Roles:
-    """The most frequent kinds of edges of a forest."""
-    database = Evidence(forest, 1).database
-    words, fields = vocabulary.word_ids(forest.word_weights()), vocabulary.field_ids(forest.field_weights())
-    numbers = {"id": np.arange(len(words), dtype=np.int32), "number": words, "part": vocabulary.parts[words]}
-    database.register("numbers", pa.table(numbers))
-    part, label, other_label, uses = database.execute(_KINDS).fetchnumpy().values()
-    found, role = np.unique(np.stack([part, fields[label], fields[other_label]], 1), axis=0, return_inverse=True)
-    best = np.argsort(-np.bincount(role.ravel(), uses), kind="stable")[:most]
-    place = np.full(len(found), -1)
-    place[best] = np.arange(len(best))
-    role = place[role.ravel()]
-    kept = {"part": part, "label": label, "other_label": other_label, "role": role}
-    database.register("kinds", pa.table({name: column[role >= 0] for name, column in kept.items()}))
-    counts = np.zeros((len(best), len(vocabulary.words)), np.float32)
-    at_role, at_word, times = database.execute(_COUNTS).fetchnumpy().values()
-    counts[at_role, at_word] = times
+    """The most frequent kinds of edges of a forest; its shards are read twice, one at a time."""
+    fields = len(vocabulary.fields)
+    uses = np.zeros(len(PARTS_OF_SPEECH) * fields * fields, np.int64)
+    for shard in forest.shards:
+        kind, _ = _ends(forest.flat(shard, vocabulary), vocabulary)
+        uses += np.bincount(kind, minlength=len(uses))
+    best = np.argsort(-uses, kind="stable")[: min(most, np.count_nonzero(uses))]
+    role = np.full(len(uses), len(best))
+    role[best] = np.arange(len(best))
+    counts = np.zeros((len(best) + 1, len(vocabulary.words)), np.int32)  # the last row is of all other kinds
+    for shard in forest.shards:
+        kind, word = _ends(forest.flat(shard, vocabulary), vocabulary)
+        np.add.at(counts, (role[kind], word), 1)
     share = vocabulary.word_weights / vocabulary.word_weights.sum()
-    leanings = np.zeros(counts.shape, np.int8)
-    for row, count in zip(leanings, counts, strict=True):
+    leanings = np.zeros((len(best), len(share)), np.int8)
+    for row, count in zip(leanings, counts, strict=False):
         row[:] = in_steps(count, share)
-    return Roles(found[best].astype(np.int32), leanings)
+    part, ends = np.divmod(best, fields * fields)
+    return Roles(np.stack([part, *np.divmod(ends, fields)], 1).astype(np.int32), leanings)
 
 
-def in_steps(counts: NDArray[np.float32], share: NDArray[np.float64]) -> NDArray[np.float64]:
+def _ends(trees: FlatTrees, vocabulary: Vocabulary) -> tuple[NDArray[np.int64], Ints]:
+    """Both ways along every edge: its kind as one number, and the word it leads to."""
+    child = np.flatnonzero(trees.parent >= 0)
+    parent, fields = trees.parent[child], len(vocabulary.fields)
+    asks, leads = np.concatenate([child, parent]), np.concatenate([parent, child])
+    lower, upper = trees.label[child].astype(np.int64), trees.parent_label[child].astype(np.int64)
+    near, far = np.concatenate([lower, upper]), np.concatenate([upper, lower])
+    part = vocabulary.parts[trees.word[asks]].astype(np.int64)
+    known = part >= 0
+    return ((part * fields + near) * fields + far)[known], trees.word[leads][known]
+
+
+def in_steps(counts: NDArray[np.int32], share: NDArray[np.float64]) -> NDArray[np.float64]:
     """log P(word | role)/P(word) in steps, from how often words stand in a role and their share of all."""
     share = np.maximum(share, LEAST)
     there = (counts + MASS * share) / (counts.sum() + MASS)

@@ -24,20 +24,19 @@ from vecdcs.model.ask import EXACT, Answer, Asker, Question, default_model, load
 from vecdcs.model.fit import fit
 from vecdcs.world import World, write_world
 
-# A noun phrase, one with a participle, a wh-question, a statement with a blank, a question with an auxiliary.
+# A participle, a preposition, a passive question, a statement with a blank, a question that ends in a preposition.
 QUESTIONS = (
     "banned drugs",
-    "drugs banned by Canada",
-    "Who sells drugs?",
+    "books about war",
+    "Who was killed by the army?",
     "The report gives an account of _.",
-    "What did Canada ban?",
+    "What do people learn about?",
 )
 PHRASES = (("fight war", "win battle"), ("fight war", "read book"))
 LIKE = ("banned drugs", "book")
 WORLD_QUESTIONS = ("drugs banned by Canada", "Who sells drugs banned by Canada?", "books written by a woman")
 RECIPE, DIM, EPOCHS = "dense", 100, 20
 ANSWERS, WORLD_ANSWERS = 5, 8
-BY = "balanced"
 
 
 def run(seed: int) -> None:
@@ -58,12 +57,12 @@ def ask_shipped(console: Console, model: Asker) -> None:
     console.rule("[bold]The shipped model of English")
     console.print(
         f"{len(model.vocabulary.words):,} words, {len(model.vocabulary.fields)} fields, {model.dim} dimensions. "
-        f"Answers with probability and score, as by `vecdcs ask --by {BY}`: special words before frequent ones."
+        "Answers with probability and score, as by `vecdcs ask`."
     )
     for question in model.ask_many(QUESTIONS):
         console.rule(f"[bold]{escape(question.text)}")
         draw(console, question.tree)
-        for answer in question.answers(ANSWERS, by=BY):
+        for answer in question.answers(ANSWERS):
             console.print(f"  [bold]{escape(answer.word):<20}[/bold] {answer.probability:7.2%} {answer.score:7.3f}")
     console.rule("[bold]How alike are …")
     for pair in PHRASES:

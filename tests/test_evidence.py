@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from corpora import sentence, sentences
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from strategies import logic_trees, trees
 from typer.testing import CliRunner
@@ -276,6 +276,7 @@ def things(wood: tuple[list[Nodes], Evidence]) -> Database:
     tree=trees(WORDS, FIELDS, 4, groups=False) | trees(WORDS, FIELDS, 5) | logic_trees(WORDS, FIELDS),
     asked=st.booleans(),
 )
+@example(tree=parse("_ & (cat/N & {^, cat/N}) & ~cat/N"), asked=True)
 def test_across_equals_the_oracle_on_random_forests(
     wood: tuple[list[Nodes], Evidence], things: Database, tree: Tree, asked: bool
 ) -> None:

@@ -67,12 +67,19 @@ def _results(tables: Tables, tree: Tree) -> tuple[list[str | None], list[str]]:
     choices = list(_choices(tree))
     for parts, asked in choices:
         for at, part in enumerate(parts):
-            found = [tables.values(branch, ARG) for branch in plain(part)]
-            if asked and at == 0:
+            wanted = asked and at == 0
+            branches = [branch if wanted or not _any_but(branch) else Tree(BLANK) for branch in plain(part)]
+            found = [tables.values(branch, ARG) for branch in branches]
+            if wanted:
                 results |= dict.fromkeys(found)
             if len(choices) > 1 and None not in found:
                 conditions[f"({' OR '.join(f'EXISTS (SELECT 1 FROM {name})' for name in found)})"] = None
     return list(results), list(conditions)
+
+
+def _any_but(tree: Tree) -> bool:
+    """Whether a tree says only what a thing is not: there always is such a thing."""
+    return tree.word == BLANK and not tree.alternatives and all(child.negated for child in tree.children)
 
 
 def _choices(tree: Tree) -> Iterator[tuple[list[Tree], bool]]:

@@ -22,7 +22,6 @@ from vecdcs.model.pack import cut, rounded
 from vecdcs.model.query import lay_flat
 from vecdcs.model.search import (
     CALIBRATION,
-    KIND,
     RANKINGS,
     Calibration,
     Space,
@@ -105,7 +104,7 @@ def test_a_kind_that_is_named_leans_to_what_is_like_it() -> None:
     edges = found.edges(0, 2)
     np.testing.assert_allclose(found.logits(0.5, 3.0, 0, 2), 0.5 * edges + [3.0 * alike, 0 * alike], atol=1e-5)
     np.testing.assert_allclose(found.logits(0.5, 3.0, 1, 2), 0.5 * edges[1:], atol=1e-5)
-    assert model.calibration.kind == KIND
+    model.__dict__["calibration"] = replace(model.calibration, kind=3.0)
     question = model.ask("drug/N & ban/V.COMP")
     scores = model.answer_space.scores(question.vector[None])
     logits = log_odds(model.answer_space, scores, model.calibration, model.leanings([question]))[0]

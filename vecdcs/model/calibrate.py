@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +14,8 @@ from vecdcs.model.ask import Asker
 from vecdcs.model.leanings import Kind, by_edges
 from vecdcs.model.model import Model, unit
 from vecdcs.model.query import Nodes, Vectors, carried, lowered, node_vectors
-from vecdcs.model.search import Calibration, calibrate, implied_calibration
+from vecdcs.model.search import KIND, Calibration, calibrate, implied_calibration
+from vecdcs.model.steps import goes_stepwise
 
 SHARDS = 8  # of a large forest, so many are asked about
 BESIDE = 2  # words beside a node that ask for it, as in short questions
@@ -31,7 +33,8 @@ def calibrate_on(asker: Asker, forest: Forest, nodes: int, seed: int = 0) -> Cal
             break
     vectors, words = (np.concatenate([asked[at] for asked in some]) for at in (0, 1))
     lean = by_edges(asker, (kinds for asked in some for kinds in asked.kinds))
-    return calibrate(asker.answer_space, vectors, words, implied_calibration(asker), lean)
+    kind = 0.0 if goes_stepwise(asker) else KIND
+    return calibrate(asker.answer_space, vectors, words, replace(implied_calibration(asker), kind=kind), lean)
 
 
 class Asked(NamedTuple):

@@ -34,22 +34,25 @@ class Leanings:
     named: Sequence[int] = ()
     alike: Callable[[Sequence[int]], Vectors] | None = None
 
-    def logits(self, role: float, kind: float, first: int, last: int) -> Vectors:
-        """What is added to the logits of all words, for some of the queries; worth of edges and of likeness."""
-        found = self.edges(first, last) * np.float32(role)
+    def logits(self, role: float, kind: float, first: int, last: int, width: int = 0) -> Vectors:
+        """What is added to the logits of all words, for some of the queries; worth of edges and of likeness.
+
+        Rows are at least so wide.
+        """
+        found = self.edges(first, last, width, role)
         named = [at for at, word in enumerate(self.named[first:last]) if word != NONE]
         if named and self.alike and kind:
-            found[named] += np.float32(kind) * self.alike([self.named[first + at] for at in named])
+            found[named, : self.words] += np.float32(kind) * self.alike([self.named[first + at] for at in named])
         return found
 
-    def edges(self, first: int, last: int) -> Vectors:
-        """For some of the queries and all words, the sum over the edges of log P(word | edge)/P(word)."""
-        found = np.zeros((len(self.rows[first:last]), self.words), np.float32)
-        if self.roles:
-            for total, rows in zip(found, self.rows[first:last], strict=True):
+    def edges(self, first: int, last: int, width: int = 0, worth: float = 1.0) -> Vectors:
+        """For some of the queries and all words, a worth times the sum over the edges of log P(word | edge)/P(word)."""
+        found = np.zeros((len(self.rows[first:last]), max(self.words, width)), np.float32)
+        if self.roles and worth:
+            for total, rows in zip(found[:, : self.words], self.rows[first:last], strict=True):
                 for row in rows:
                     total += self.roles.leanings[row]
-        found *= np.float32(STEP)
+                total *= np.float32(STEP * worth)
         return found
 
 

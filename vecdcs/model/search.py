@@ -123,8 +123,8 @@ class Lean(NamedTuple):
         """The same for some queries, in rows of at least so many words; none if nothing."""
         if self.leanings is None or not (self.worth.role or self.worth.kind):
             return None
-        found = self.leanings.logits(self.worth.role, self.worth.kind, first, last)
-        return Leans(np.pad(found, ((0, 0), (0, max(width - found.shape[1], 0)))), np.float32(self.share))
+        found = self.leanings.logits(self.worth.role, self.worth.kind, first, last, width)
+        return Leans(found, np.float32(self.share))
 
 
 class Leans(NamedTuple):
@@ -337,16 +337,16 @@ def implied_calibration(model: Model) -> Calibration:
 
     Training sets a path against noise words drawn in proportion to P(word)^power, so its best score is
     log p(word | path) - power * log P(word) up to a constant, in vectors as they were learned, not of length 1. By that
-    alone edges and kinds would be worth nothing more; in real text they are, where much is said of each word they are
-    not (dev/LOG.md).
+    alone edges would be worth nothing more; in real text they are, where much is said of each word they are not
+    (dev/LOG.md).
     """
     recipe = model.config.get("plan", {}).get("recipe", {})
     power = float(recipe.get("word_power", NOISE_POWER))
     weights = model.vocabulary.word_weights[:FREQUENT] + 1e-9
     vectors = (np.asarray(part[:FREQUENT], np.float32) for part in (model.query, model.answer))
     lengths = [np.average(np.linalg.norm(part, axis=1), weights=weights) for part in vectors]
-    more = () if recipe.get("name") == DENSE.name else (power if model.roles else 0.0, KIND)
-    return Calibration(float(np.prod(lengths)), power, *more)
+    role = power if model.roles and recipe.get("name") != DENSE.name else 0.0
+    return Calibration(float(np.prod(lengths)), power, role)
 
 
 def read_calibration(path: Path) -> Calibration:

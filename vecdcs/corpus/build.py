@@ -36,6 +36,7 @@ from vecdcs.engines import local
 from vecdcs.errors import InputError
 
 COUNTED = ("sentences", "words", "trees", "nodes", "skipped")
+AS_USUAL = Options()
 
 
 class Engine(Protocol):
@@ -67,7 +68,7 @@ Watch = Callable[[Progress], None]
 def build(
     sources: Sequence[str | Path],
     folder: str | Path,
-    options: Options = Options(),  # noqa: B008 (frozen)
+    options: Options = AS_USUAL,
     engine: Engine = local.run,
     watch: Watch = lambda _: None,
     progress: Progress | None = None,

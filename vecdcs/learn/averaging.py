@@ -26,7 +26,7 @@ from vecdcs.errors import InputError
 from vecdcs.learn import blas
 from vecdcs.learn.chance import stream
 from vecdcs.learn.recipes import Plan
-from vecdcs.learn.trainer import Position, Report, Source, State, Trainer
+from vecdcs.learn.trainer import BEGIN, Position, Report, Source, State, Trainer
 from vecdcs.learn.update import nearer_orthogonal
 
 ROUND, LEAST_ROUNDS = 1_000_000, 50
@@ -276,7 +276,7 @@ class Averager:
         """What the result depends on, beside the plan and the forest."""
         return {"engine": self.averaging.name, "actors": self.averaging.actors, "round": self.round}
 
-    def run(self, start: Position = Position()) -> Iterator[Report]:  # noqa: B008 (immutable)
+    def run(self, start: Position = BEGIN) -> Iterator[Report]:
         """Train from a position on; yields after each round, when the state is averaged."""
         count = self.averaging.actors
         position = start._replace(parts=tuple(Position(*part[:4]) for part in start.parts) or (Position(),) * count)

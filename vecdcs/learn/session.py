@@ -32,6 +32,9 @@ class Options(NamedTuple):
     time_limit: float | None = None
 
 
+AS_USUAL = Options()
+
+
 @dataclass
 class Metrics:
     """Loss and rate at even distances, the same for every run of a plan; `pending` sums what has no line yet."""
@@ -69,7 +72,7 @@ def train(
     plan: Plan,
     vocabulary: Vocabulary,
     work: Path,
-    options: Options = Options(),  # noqa: B008 (immutable)
+    options: Options = AS_USUAL,
     watch: Watch = lambda report, total: None,
     averaging: Averaging | None = None,
 ) -> Outcome:

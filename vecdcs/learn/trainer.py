@@ -56,6 +56,9 @@ class Position(NamedTuple):
     parts: tuple[Any, ...] = ()
 
 
+BEGIN = Position()
+
+
 class Report(NamedTuple):
     """What a step leaves to be told."""
 
@@ -186,7 +189,7 @@ class Trainer:
         parts = (slice(len(array) // count * batch, len(array) // count * (batch + 1)) for array in self.room)
         return Gradient._make(array[part] for array, part in zip(self.room, parts, strict=True))
 
-    def run(self, start: Position = Position()) -> Iterator[Report]:  # noqa: B008 (immutable)
+    def run(self, start: Position = BEGIN) -> Iterator[Report]:
         """Train from a position on; yields after each step, when the state is whole."""
         position = start
         with ThreadPoolExecutor(self.workers) as pool:

@@ -11,7 +11,7 @@ from vecdcs.errors import InputError, VecdcsError
 from vecdcs.learn import blas
 from vecdcs.learn.averaging import Averaging
 from vecdcs.learn.recipes import Plan
-from vecdcs.learn.session import Options, Outcome, Watch, train, vocabulary_of
+from vecdcs.learn.session import AS_USUAL, Options, Outcome, Watch, train, vocabulary_of
 from vecdcs.model.model import MANIFEST, Model, load, save
 
 
@@ -19,7 +19,7 @@ def fit(
     forest: Forest,
     output: Path,
     plan: Plan,
-    options: Options = Options(),  # noqa: B008 (immutable)
+    options: Options = AS_USUAL,
     min_word: float | None = None,
     min_field: float | None = None,
     watch: Watch = lambda report, total: None,

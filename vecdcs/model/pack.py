@@ -44,13 +44,16 @@ class Card:
         )
 
 
+BARE = Card()
+
+
 def pack(
     path: Path,
     output: Path,
     words: int = 0,
     fields: int = 0,
     megabytes: float = 0,
-    card: Card = Card(),  # noqa: B008
+    card: Card = BARE,
 ) -> Model:
     """Write a model smaller: at most so many words, fields and megabytes (of 1,000,000 bytes), 0 for no limit."""
     model = load(path)

@@ -1,14 +1,15 @@
 #!/bin/sh
 # The paper's experiments from raw text to tables. Killed at any point, the same command goes on where it stopped.
 #   SIZE=small|base|full sh runs/paper.sh
-# Also from the environment: DATA, a folder with corpus/general, corpus/novels (.txt.xz) and eval; OUT, where forests and
-# models go; RESULTS, where tables go; VECTORS, a word2vec or GloVe text file for a row of its own; and every number of
-# the table below.
+# Also from the environment: KINDS, general, novels or both; DATA, a folder with corpus/general, corpus/novels (.txt.xz)
+# and eval; OUT, where forests and models go; RESULTS, where tables go; VECTORS, a word2vec or GloVe text file for a row of
+# its own; and every number of the table below.
 set -eu
 cd "$(dirname "$0")/.."
 [ -x .venv/bin/vecdcs ] && PATH=$PWD/.venv/bin:$PATH
 
 SIZE=${SIZE:-small}
+KINDS=${KINDS:-general novels}
 DATA=${DATA:-../shared/data}
 OUT=${OUT:-build/paper/$SIZE}
 RESULTS=${RESULTS:-results/$SIZE}
@@ -105,17 +106,26 @@ tables() { # kind, options …
     step "tables of $kind" vecdcs evaluate all --data "$DATA/eval" --cache "$OUT/cache" -o "$RESULTS/$kind" "$@"
 }
 
-for kind in general novels; do
-    forest $kind "$(text $kind)" --keep-parses
-    case " $VARIANTS " in *" ud "*) forest $kind-ud "$OUT/forests/$kind/parses" --ud ;; esac
+models() { # kind, dimension, passes, first rate, the same without matrices
+    for one in $VARIANTS; do
+        case $one in no-matrix) rate=$5 ;; *) rate=$4 ;; esac
+        model "$1" "$one" "$2" "$3" "$rate"
+    done
+    skipgram "$1" "$2"
+}
+
+for chosen in $KINDS; do
+    forest "$chosen" "$(text "$chosen")" --keep-parses
+    case " $VARIANTS " in *" ud "*) forest "$chosen-ud" "$OUT/forests/$chosen/parses" --ud ;; esac
+    case $chosen in
+        general)
+            models general "$DIM" "$GENERAL" "$RATE" "$PLAIN_RATE"
+            tables general --forest "$OUT/forests/general-split" --task phrase-similarity --task relations \
+                --task preference --task execution --task intrinsic
+            ;;
+        novels)
+            models novels "$NOVELS_DIM" "$NOVELS" "$NOVELS_RATE" "$NOVELS_RATE"
+            tables novels --pmi "$OUT/forests/novels-split/train" --task completion
+            ;;
+    esac
 done
-for one in $VARIANTS; do
-    case $one in no-matrix) rate=$PLAIN_RATE ;; *) rate=$RATE ;; esac
-    model general "$one" "$DIM" "$GENERAL" "$rate"
-    model novels "$one" "$NOVELS_DIM" "$NOVELS" "$NOVELS_RATE"
-done
-skipgram general "$DIM"
-skipgram novels "$NOVELS_DIM"
-tables general --forest "$OUT/forests/general-split" --task phrase-similarity --task relations --task preference \
-    --task execution --task intrinsic
-tables novels --pmi "$OUT/forests/novels-split/train" --task completion

@@ -219,12 +219,12 @@ def test_the_reproduction_goes_from_text_to_tables_and_on_where_it_stopped(data:
     subprocess.run(command, env=environment, check=True)
     costs = [json.loads(line) for line in (tmp_path / "out/costs.jsonl").read_text(encoding="utf-8").splitlines()]
     steps = [cost["step"] for cost in costs if "skip-gram" not in cost["step"]]
-    built = [f"{what} {kind}" for kind in ("general", "novels") for what in ("build", "split")]
-    made = []
+    general, novels = ([f"build {kind}", f"split {kind}"] for kind in ("general", "novels"))
     for variant in ("full", "no-matrix"):
-        made += [f"train general-{variant}", f"calibrate general-{variant}", f"train novels-{variant}"]
-    made += ["join general", "calibrate general-joined", "join novels"]
-    assert steps == [*built, *made, *2 * ["tables of general"], "tables of novels"]
+        general += [f"train general-{variant}", f"calibrate general-{variant}"]
+        novels += [f"train novels-{variant}"]
+    general += ["join general", "calibrate general-joined", *2 * ["tables of general"]]
+    assert steps == [*general, *novels, "join novels", "tables of novels"]
     assert all(cost["cpu_seconds"] > 0 and cost["megabytes"] > 10 for cost in costs)
     assert "cut off" not in (tmp_path / "out/text/general/one.txt").read_text(encoding="utf-8")
     for kind, more in (("general", []), ("novels", ["PMI"])):

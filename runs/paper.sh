@@ -17,7 +17,7 @@ four="full no-matrix no-inverse ud"
 case $SIZE in # bytes of text from each file; general text: dimension, passes, rate, rate without matrices; novels
     small) set -- 250000 50 2 0.1 0.1 50 4 0.1 && variants="$four paper" ;;
     base) set -- 1500000 100 2 0.1 0.1 100 4 0.1 && variants="$four paper" ;;
-    full) set -- 0 200 1 0.05 0.03 200 2 0.03 && variants="$four joined" ;;
+    full) set -- 0 200 1 0.05 0.03 200 4 0.03 && variants="$four joined" ;;
     *) echo "SIZE=$SIZE: expected small, base or full" >&2; exit 2 ;;
 esac
 BYTES=${BYTES:-$1} DIM=${DIM:-$2} GENERAL=${GENERAL:-$3} RATE=${RATE:-$4} PLAIN_RATE=${PLAIN_RATE:-$5}

@@ -125,7 +125,7 @@ def penalty(matrix: np.ndarray, inverse: np.ndarray, gamma: float, kappa: float)
     def off(x: np.ndarray) -> float:
         return float(((x - np.trace(x) / DIM * np.eye(DIM)) ** 2).sum())
 
-    return gamma / 2 * off(inverse @ matrix) + kappa / 4 * (off(matrix.T @ matrix) + off(inverse.T @ inverse))
+    return gamma * off(inverse @ matrix) + kappa * (off(matrix.T @ matrix) + off(inverse.T @ inverse))
 
 
 @pytest.mark.parametrize(("gamma", "kappa"), [(1.0, 0.0), (0.0, 1.0), (0.3, 0.7)])

@@ -90,7 +90,8 @@ DEFAULT = Recipe(
 )
 
 # Section 4 of the paper as the authors' program has it: 4 noise chains drawn by raw weight, σ(s - ln 4), normalised
-# factors and own logits, decay by a parameter's own uses. Caps are ours: the authors step after every path, not 4,096.
+# factors and own logits, decay by a parameter's own uses. Regularisers go down the paper's formulas; the authors' steps
+# are half (γ) and a quarter (κ) of that. Caps are ours: the authors step after every path, not 4,096.
 PAPER = Recipe(
     name="paper",
     noise=4,

@@ -54,7 +54,7 @@ def copy_row(source: Rows, i: int, target: Rows, j: int) -> None:
         target[j, k] = source[i, k]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc"})
 def row_dot(rows: Rows, i: int, j: int) -> float:
     total = np.float32(0.0)
     for k in range(rows.shape[1]):

@@ -166,13 +166,13 @@ def nearer_orthogonal(matrix: Rows) -> Rows:
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def regularise(matrix: Rows, inverse: Rows, strength: float, binding: Binding) -> None:
-    """A step down γ/2 |M^-1 M - cI|² + κ/4 (|M^T M - cI|² + the same of M^-1), c by the trace; never overshooting."""
+    """A step down γ |M^-1 M - cI|² + κ (|M^T M - cI|² + the same of M^-1), c by the trace; never overshooting."""
     off, scale = _off_scaled_identity(np.dot(inverse, matrix))
     skew, matrix_scale = _off_scaled_identity(np.dot(matrix.T, matrix))
     inverse_skew, inverse_scale = _off_scaled_identity(np.dot(inverse.T, inverse))
-    gamma = _gentle(binding.inverse * strength, scale)
-    kappa = _gentle(binding.orthogonality * strength, matrix_scale)
-    inverse_kappa = _gentle(binding.orthogonality * strength, inverse_scale)
+    gamma = _gentle(2 * binding.inverse * strength, scale)
+    kappa = _gentle(4 * binding.orthogonality * strength, matrix_scale)
+    inverse_kappa = _gentle(4 * binding.orthogonality * strength, inverse_scale)
     forth, back = np.dot(inverse.T, off), np.dot(off, matrix.T)
     matrix -= gamma * forth + kappa * np.dot(matrix, skew)
     inverse -= gamma * back + inverse_kappa * np.dot(inverse, inverse_skew)

@@ -3,7 +3,7 @@
 Questions are drawn from a forest that a model has not seen, and their gold answers are those that no sentence of its
 own forest supports (`vecdcs evaluate execution`, but with two forests). For each share of the calibrated prior: mean
 reciprocal rank and hits@10 of the gold answers, and of how many different words the ten best answers of all questions
-are made. Share 0 is ranking by score, 1 by probability, 0.5 balanced.
+are made. Share 0 is ranking by score, 1 by probability, 0.5 balanced; answers are asked back with any share but 0.
 """
 
 from __future__ import annotations
@@ -11,17 +11,15 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from vecdcs.corpus.forest import Forest
 from vecdcs.corpus.split import Split
-from vecdcs.model.leanings import at_roots
-from vecdcs.model.model import load
-from vecdcs.model.query import lay_flat
-from vecdcs.model.search import Space, calibration_of, log_odds
-from vecdcs.tasks.completion import blank_vectors
+from vecdcs.model.ask import load
+from vecdcs.model.search import log_odds
 from vecdcs.tasks.execution import rank
 from vecdcs.tasks.questions import Question, is_askable, questions
 
@@ -32,18 +30,19 @@ def measure(folder: Path, own: Forest, unseen: Forest, count: int, seed: int) ->
     """MRR and hits@10 by share and kind of question, and the number of different words among the answers."""
     model = load(folder)
     asked = questions(Split(folder, own, unseen, {}), model.vocabulary, count, seed)
-    calibration, space = calibration_of(model), Space.of(model.answer, model.vocabulary)
+    calibration, space = model.calibration, model.answer_space
+    without = replace(calibration, prior=0.0, role=0.0, kind=0.0)
     possible = np.array([is_askable(word) for word in model.vocabulary.words])
     found: dict[str, dict[str, list[float]]] = {}
     for share in SHARES:
 
         def ranker(some: Sequence[Question], share: float = share) -> np.ndarray:
-            trees = [question.tree for question in some]
-            scores = space.scores(blank_vectors(model, trees))
-            told = calibration.sharpness * scores.astype(np.float64)
-            lean = at_roots(model, lay_flat(model.vocabulary, trees).trees)
-            odds = log_odds(space, scores, calibration, lean)
-            return told + share * np.where(np.isfinite(odds), odds - told, 0)
+            questions = model.ask_many([question.tree for question in some], stepwise=False)
+            scores, lean = space.scores(model.vectors(questions)), model.leanings(questions)
+            if not share:
+                return scores.astype(np.float64)
+            told, odds = (np.nan_to_num(log_odds(space, scores, one, lean), neginf=0) for one in (without, calibration))
+            return np.asarray(told + share * (odds - told), np.float64)
 
         ranks = rank(asked, ranker, model.vocabulary)
         by_kind: dict[str, list[tuple[float, float]]] = {"all": ranks}

@@ -360,7 +360,7 @@ def test_probabilities_are_calibrated_on_what_they_are_fitted_to(world: Asker) -
     from vecdcs.model.leanings import by_edges
 
     flat = Forest.open(world_folder() / "forest").flat(0, world.vocabulary)
-    vectors, words, kinds = asked_by_few(world, flat, np.random.default_rng(1), 3000)
+    vectors, _, words, kinds = asked_by_few(world, flat, np.random.default_rng(1), 3000)
     some, others = (by_edges(world, part) for part in (kinds[:1500], kinds[1500:]))
     fitted = calibrate(world.answer_space, vectors[:1500], words[:1500], world.calibration, some)
     vectors, words = vectors[1500:], words[1500:]

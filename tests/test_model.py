@@ -137,7 +137,9 @@ def test_calibration_asks_by_one_or_two_words_beside_a_node(pair: bool) -> None:
         ends = int(trees.label[node]), int(trees.parent_label[node])
         edges.setdefault(int(trees.word[parent]), set()).add((int(part[trees.word[node]]), *ends))
         edges.setdefault(int(trees.word[node]), set()).add((int(part[trees.word[parent]]), *ends[::-1]))
-    asked, truth, kinds = asked_by_few(model, trees, np.random.default_rng(1), 1000)
+    asked, backs, truth, kinds = asked_by_few(model, trees, np.random.default_rng(1), 1000)
+    turned = asked_by_few(replace(model, query=model.answer), trees, np.random.default_rng(1), 1000)
+    np.testing.assert_array_equal(backs, turned.vectors)
     assert len(asked) == len(truth) == len(beside)
     assert sorted(truth) == sorted(trees.word[[*beside]])
     possible = [

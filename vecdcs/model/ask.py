@@ -242,7 +242,7 @@ class Asker(Model):
         hits: Iterator[Hits] = iter(())
         if plain:
             laid = self.laid(plain)
-            vectors, lean = self._vectors(plain, laid), self._leanings(laid)
+            vectors, lean = self._vectors(plain, laid), self._leanings(plain, laid)
             hits = iter(search(self.answer_space, vectors, more, self.calibration, by, wanted, own, lean))
         return [self._merged(q, None if q.logic else next(hits), k, wanted, own_words) for q in questions]
 
@@ -273,18 +273,27 @@ class Asker(Model):
                 raise VecdcsError(f"there is nothing to ask with in {question.tree}: expected a word beside the blank")
         return found
 
-    def node_vectors(self, questions: Sequence[Question], laid: Laid) -> Vectors:
-        """The vectors that are added up for questions laid flat."""
+    def node_vectors(self, questions: Sequence[Question], laid: Laid, back: bool = False) -> Vectors:
+        """The vectors that are added up for questions laid flat: to ask with, or to ask back."""
         stepwise = [question.stepwise for question in questions]
-        return self.stepping.vectors(self, laid, stepwise) if any(stepwise) else node_vectors(self, laid.trees)
+        if any(stepwise):
+            return self.stepping.vectors(self, laid, stepwise)[back]
+        return node_vectors(self, laid.trees, answers=back)
 
     def leanings(self, questions: Sequence[Question]) -> Leanings:
         """What questions say of their answers beside their vectors."""
-        return self._leanings(self.laid(questions))
+        return self._leanings(questions, self.laid(questions))
 
-    def _leanings(self, laid: Laid) -> Leanings:
+    def _leanings(self, questions: Sequence[Question], laid: Laid) -> Leanings:
         named = laid.trees.word[laid.trees.start[:-1]].tolist()
-        return replace(at_roots(self, laid.trees), named=named, alike=self._alike)
+        lean = replace(at_roots(self, laid.trees), named=named, alike=self._alike)
+        if not self.calibration.back:
+            return lean
+        return self.asking_back(lean, unit(compose(self, laid.trees, self.node_vectors(questions, laid, True))))
+
+    def asking_back(self, lean: Leanings, backs: Vectors) -> Leanings:
+        """Leanings with queries composed of answer vectors, if a path back has the transposes of the matrices there."""
+        return lean if self.inverses is not None else replace(lean, backs=backs, asking=self.query_space.scores)
 
     def _alike(self, words: Sequence[int]) -> Vectors:
         """The likeness of some words to all words."""

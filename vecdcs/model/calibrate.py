@@ -31,16 +31,20 @@ def calibrate_on(asker: Asker, forest: Forest, nodes: int, seed: int = 0) -> Cal
         some.append(asked_by_few(asker, trees, rng, max(nodes // min(len(shards), SHARDS), 1)))
         if sum(len(asked.words) for asked in some) >= nodes:
             break
-    vectors, words = (np.concatenate([asked[at] for asked in some]) for at in (0, 1))
+    vectors, backs, words = (np.concatenate([asked[at] for asked in some]) for at in (0, 1, 2))
     lean = by_edges(asker, (kinds for asked in some for kinds in asked.kinds))
-    kind = 0.0 if goes_stepwise(asker) else KIND
-    return calibrate(asker.answer_space, vectors, words, replace(implied_calibration(asker), kind=kind), lean)
+    start = implied_calibration(asker)
+    if not goes_stepwise(asker):
+        start = replace(start, kind=KIND)
+        lean = asker.asking_back(lean, backs)
+    return calibrate(asker.answer_space, vectors, words, start, lean)
 
 
 class Asked(NamedTuple):
-    """Queries of length 1, the words that answer them, and the kinds of edges by which each is asked."""
+    """Queries of length 1, also of answer vectors, the words that answer them, and the kinds of edges of each."""
 
     vectors: Vectors
+    backs: Vectors
     words: Nodes
     kinds: list[list[Kind]]
 
@@ -54,19 +58,21 @@ def asked_by_few(model: Model, trees: FlatTrees, rng: np.random.Generator, count
     first = np.flatnonzero(np.diff(at[order], prepend=-1))
     some = rng.permutation(len(first))[:count]
     ends = np.append(first, len(order))
-    own, vectors = node_vectors(model, trees), np.zeros((len(some), model.dim), np.float32)
+    own = node_vectors(model, trees), node_vectors(model, trees, answers=True)
+    vectors, backs = (np.zeros((len(some), model.dim), np.float32) for _ in own)
     kinds = [list[Kind]() for _ in some]
     for place in range(BESIDE):
         rows = np.flatnonzero(first[some] + place < ends[some + 1])
         edge = order[first[some[rows]] + place]
         up = edge < len(child)
-        vectors[rows] += _across(model, trees, own, by[edge], up)
+        for total, side in zip((vectors, backs), own, strict=True):
+            total[rows] += _across(model, trees, side, by[edge], up)
         asks = model.vocabulary.parts[trees.word[np.where(up, by[edge], trees.parent[by[edge]])]]
         lower, upper = trees.label[by[edge]], trees.parent_label[by[edge]]
         fields = np.where(up, lower, upper), np.where(up, upper, lower)
         for row, *kind in zip(rows.tolist(), asks.tolist(), *(each.tolist() for each in fields), strict=True):
             kinds[row].append((kind[0], kind[1], kind[2]))
-    return Asked(unit(vectors), trees.word[at[order[first[some]]]].astype(np.int64), kinds)
+    return Asked(unit(vectors), unit(backs), trees.word[at[order[first[some]]]].astype(np.int64), kinds)
 
 
 def _across(model: Model, trees: FlatTrees, own: Vectors, nodes: Nodes, up: NDArray[np.bool_]) -> Vectors:

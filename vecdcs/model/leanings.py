@@ -1,7 +1,8 @@
-"""What a question says of its answers beside what its words ask for: by the edges into the blank, and by a kind named.
+"""What a question says of its answers beside what its words ask for: by edges, by a kind named, and by asking back.
 
-An edge says that its words stand where such edges lead, whatever word asks. And where a word stands in place of the
-blank, as in "banned drugs", the answers are to be of that kind: alike.
+An edge says that its words stand where such edges lead, whatever word asks. Where a word stands in place of the blank,
+as in "banned drugs", the answers are to be of that kind: alike. And answers can be asked back: what a word asks for at
+the other ends of the question's paths should be the words that stand there.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ class Leanings:
     """Of some queries the kinds of edges into the blank, as rows of a model's roles, and the words in its place.
 
     `named` are the numbers of these words, -1 for a blank; `alike` gives the likeness of such words to all words.
+    `backs` are the queries composed of answer vectors; `asking` gives their products with all query vectors.
     """
 
     words: int
@@ -33,6 +35,8 @@ class Leanings:
     rows: Sequence[Sequence[int]]
     named: Sequence[int] = ()
     alike: Callable[[Sequence[int]], Vectors] | None = None
+    backs: Vectors | None = None
+    asking: Callable[[Vectors], Vectors] | None = None
 
     def logits(self, role: float, kind: float, first: int, last: int, width: int = 0) -> Vectors:
         """What is added to the logits of all words, for some of the queries; worth of edges and of likeness.
@@ -43,6 +47,14 @@ class Leanings:
         named = [at for at, word in enumerate(self.named[first:last]) if word != NONE]
         if named and self.alike and kind:
             found[named, : self.words] += np.float32(kind) * self.alike([self.named[first + at] for at in named])
+        return found
+
+    def asked_back(self, worth: float, first: int, last: int, width: int = 0) -> Vectors | None:
+        """A worth times the products of all query vectors with some of the queries composed of answer vectors."""
+        if self.backs is None or self.asking is None or not worth:
+            return None
+        found = np.zeros((len(self.backs[first:last]), max(self.words, width)), np.float32)
+        np.multiply(self.asking(self.backs[first:last]), np.float32(worth), out=found[:, : self.words])
         return found
 
     def edges(self, first: int, last: int, width: int = 0, worth: float = 1.0) -> Vectors:

@@ -156,12 +156,31 @@ def save(
     for name, text in texts.items():
         (aside / name).write_text(text, "utf-8")
     files = sorted(path.name for path in aside.iterdir())
-    listed = {name: {"bytes": (aside / name).stat().st_size, "sha256": _digest(aside / name)} for name in files}
+    listed = {name: _listed(aside / name) for name in files}
     manifest = {"format": FORMAT, "version": VERSION, "sources": model.config.get("sources", []), "files": listed}
     (aside / MANIFEST).write_text(_dump(manifest), "utf-8")
     if folder.exists():
         shutil.rmtree(folder)
     aside.rename(folder)
+
+
+def put(folder: Path, name: str, text: str) -> None:
+    """Write a file of a model folder anew, and its digest into a manifest that lists it."""
+    _replace(folder / name, text)
+    manifest = _json(folder / MANIFEST) if (folder / MANIFEST).is_file() else {"files": {}}
+    if name in manifest["files"]:
+        manifest["files"][name] = _listed(folder / name)
+        _replace(folder / MANIFEST, _dump(manifest))
+
+
+def _replace(path: Path, text: str) -> None:
+    aside = path.with_name(path.name + ".part")
+    aside.write_text(text, "utf-8")
+    aside.replace(path)
+
+
+def _listed(path: Path) -> dict[str, Any]:
+    return {"bytes": path.stat().st_size, "sha256": _digest(path)}
 
 
 def _arrays(model: Model) -> dict[str, NDArray[Any]]:

@@ -72,9 +72,10 @@ def _reached(tree: Tree) -> Iterator[tuple[int, int, Place]]:
         yield position, number[place.parent], place
 
 
-def node_vectors(model: Model, trees: FlatTrees) -> Vectors:
-    """The query vectors of the words, of length 1; zero at a blank."""
-    vectors = unit(np.asarray(model.query[np.maximum(trees.word, 0)], np.float32))
+def node_vectors(model: Model, trees: FlatTrees, answers: bool = False) -> Vectors:
+    """The query vectors of the words, or their answer vectors, of length 1; zero at a blank."""
+    table = model.answer if answers else model.query
+    vectors = unit(np.asarray(table[np.maximum(trees.word, 0)], np.float32))
     vectors[trees.word < 0] = 0
     return vectors
 

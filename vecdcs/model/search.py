@@ -19,7 +19,7 @@ from vecdcs.corpus.vocabulary import UNKNOWN, Vocabulary
 from vecdcs.errors import InputError, VecdcsError
 from vecdcs.learn.recipes import DENSE
 from vecdcs.model.leanings import Leanings
-from vecdcs.model.model import Model
+from vecdcs.model.model import Model, put
 
 Vectors = NDArray[np.float32]
 Numbers = NDArray[np.int64]
@@ -34,6 +34,7 @@ STRIDE = BLOCK // STRETCHES  # scores of which only the best is looked at first
 NOISE_POWER = 0.75
 KIND = 4.0  # what likeness to a kind that is named is worth in real text
 LEAST_SUM = 1e-30
+MOST_SHARPNESS = 1000.0
 FREQUENT = 10_000  # words that have nearly all the weight
 
 
@@ -41,14 +42,20 @@ FREQUENT = 10_000  # words that have nearly all the weight
 class Calibration:
     """What makes probabilities of scores, over all words of the vocabulary.
 
-    p(word | query) is in proportion to P(word)^prior * exp(sharpness * score + role * what the edges into the blank say
-    of the word + kind * its likeness to the word in place of the blank).
+    p(word | query) is in proportion to P(word)^prior * exp(sharpness * score + back * the score of asking back + role *
+    what the edges into the blank say of the word + kind * its likeness to the word in place of the blank).
     """
 
     sharpness: float
     prior: float
     role: float = 0.0
     kind: float = 0.0
+    back: float = 0.0
+
+    @property
+    def one_way(self) -> Calibration:
+        """The same where answers cannot be asked back: both scores tell the same, so one stands for the other."""
+        return replace(self, sharpness=self.sharpness + self.back, back=0.0)
 
 
 class Hits(NamedTuple):
@@ -121,24 +128,24 @@ class Lean(NamedTuple):
 
     def of(self, first: int, last: int, width: int = 0) -> Leans | None:
         """The same for some queries, in rows of at least so many words; none if nothing."""
-        if self.leanings is None or not (self.worth.role or self.worth.kind):
+        if self.leanings is None or not (self.worth.role or self.worth.kind or self.worth.back):
             return None
         found = self.leanings.logits(self.worth.role, self.worth.kind, first, last, width)
-        return Leans(found, np.float32(self.share))
+        back = self.leanings.asked_back(self.worth.back, first, last, width)
+        share = found if self.share == 1 else np.float32(self.share) * found
+        if back is None:
+            return Leans(found, share)
+        return Leans(found + back, share + back if self.share else share)
 
 
 class Leans(NamedTuple):
-    """What is added to the logits of some queries, and the share of it that is added to ranks."""
+    """What is added to the logits of some queries, and to their ranks: all that is asked back, a share of the rest."""
 
     logits: Vectors
-    share: np.float32
+    ranks: Vectors
 
     def part(self, rows: slice, words: slice) -> Leans:
-        return Leans(self.logits[rows, words], self.share)
-
-    @property
-    def ranks(self) -> Vectors:
-        return self.logits if self.share == 1 else self.share * self.logits
+        return Leans(self.logits[rows, words], self.ranks[rows, words])
 
 
 def _best_of_all(
@@ -353,7 +360,7 @@ def read_calibration(path: Path) -> Calibration:
     """The calibration that a model folder holds."""
     try:
         found = json.loads(path.read_text("utf-8"))
-        more = (float(found.get(name, 0)) for name in ("role", "kind"))
+        more = (float(found.get(name, 0)) for name in ("role", "kind", "back"))
         return Calibration(float(found["sharpness"]), float(found["prior"]), *more)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError('expected {"sharpness": number, "prior": number}', str(path)) from error
@@ -361,9 +368,7 @@ def read_calibration(path: Path) -> Calibration:
 
 def write_calibration(calibration: Calibration, folder: Path) -> None:
     """Keep a calibration in the model's folder."""
-    aside = folder / (CALIBRATION + ".part")
-    aside.write_text(json.dumps(asdict(calibration)) + "\n", "utf-8")
-    aside.replace(folder / CALIBRATION)
+    put(folder, CALIBRATION, json.dumps(asdict(calibration)) + "\n")
 
 
 def calibrate(
@@ -378,21 +383,25 @@ def calibrate(
         raise VecdcsError("there is nothing to calibrate on: no node of these trees has a known word")
     truth = np.arange(len(usable)), np.searchsorted(known, answers[usable])
     bias = np.broadcast_to(space.bias[known], (len(usable), len(known)))
-    parts = [space.scores(queries[usable])[:, known], bias]  # a logit is their sum, each by its worth
+    parts = {"sharpness": space.scores(queries[usable])[:, known], "prior": bias}  # a logit is their sum, by worth
+    begin = {"sharpness": start.sharpness, "prior": start.prior}
     if leanings is not None and leanings.roles is not None:
-        parts.append(leanings.edges(0, len(queries))[np.ix_(usable, known)])
+        parts["role"], begin["role"] = leanings.edges(0, len(queries))[np.ix_(usable, known)], start.role
+    back = leanings.asked_back(1.0, 0, len(queries)) if leanings is not None else None
+    if back is not None:
+        parts["back"] = back[np.ix_(usable, known)]
+        begin["back"] = begin["sharpness"] = start.sharpness / 2
+    unit = np.array([start.sharpness if name in ("sharpness", "back") else 1.0 for name in parts])
 
     def loss(point: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        worth = np.array([np.exp(point[0]), *point[1:]], np.float32)
-        logits = worth[0] * parts[0]
-        for one, part in zip(worth[1:], parts[1:], strict=True):
-            logits += one * part
+        logits = np.zeros_like(bias)
+        for worth, part in zip((point * unit).astype(np.float32), parts.values(), strict=True):
+            logits += worth * part
         logits -= log_sum(logits)[:, None]
         chance = np.exp(logits)
-        slopes = [float((np.einsum("ij,ij->i", chance, part) - part[truth]).mean()) for part in parts]
-        return -float(logits[truth].mean()), np.array([float(worth[0]) * slopes[0], *slopes[1:]])
+        slopes = [float((np.einsum("ij,ij->i", chance, part) - part[truth]).mean()) for part in parts.values()]
+        return -float(logits[truth].mean()), np.array(slopes) * unit
 
-    begin = np.array([np.log(max(start.sharpness, 1e-3)), start.prior, start.role][: len(parts)])
-    bounds = [(-3, 7), (0, 2), (0, 2)][: len(parts)]
-    best = minimize(loss, begin, jac=True, method="L-BFGS-B", bounds=bounds).x.tolist()
-    return replace(start, sharpness=float(np.exp(best[0])), **dict(zip(("prior", "role"), best[1:], strict=False)))
+    bounds = [(0, MOST_SHARPNESS / one if one != 1 else 2) for one in unit]
+    found = minimize(loss, np.array([*begin.values()]) / unit, jac=True, method="L-BFGS-B", bounds=bounds).x * unit
+    return replace(start, **dict(zip(parts, found.tolist(), strict=True)))

@@ -3,7 +3,7 @@
 Equation (4) adds up all words of a tree, near and far. But "who sells drugs banned by Canada" is about any of the
 things that "drugs banned by Canada" names, and that they are sold may be said elsewhere. So the vector of an inner noun
 with what hangs on it is executed like a question of its own, and in its place goes the mean query vector of all nouns,
-each by its probability as an answer.
+each by its probability as an answer. Where answers are asked back, the mean of their answer vectors does the same.
 """
 
 from __future__ import annotations
@@ -38,34 +38,36 @@ class Steps:
         answers, queries = (Space.of(vectors, model.vocabulary) for vectors in (model.answer, model.query))
         return cls(answers, queries, calibration_of(model))
 
-    def vectors(self, model: Model, laid: Laid, stepwise: Sequence[bool]) -> Vectors:
-        """The vectors of nodes by which `compose` goes step by step in the trees chosen.
+    def vectors(self, model: Model, laid: Laid, stepwise: Sequence[bool]) -> tuple[Vectors, Vectors]:
+        """The vectors of nodes by which `compose` goes step by step in the trees chosen: to ask with, to ask back.
 
         That of an inner noun stands for what hangs on it as well: all below it have none.
         """
-        vectors = node_vectors(model, laid.trees)
+        vectors, backs = node_vectors(model, laid.trees), node_vectors(model, laid.trees, answers=True)
         steps = naming(laid) & np.repeat(np.asarray(stepwise, bool), np.diff(laid.trees.start))
         if not steps.any() or not (self.answers.parts == NOUN).any():
-            return vectors
+            return vectors, backs
 
         def step(nodes: Nodes, total: Vectors) -> None:
             here = nodes[steps[nodes]]
-            total[here] = self.named(total[here])
+            total[here], backs[here] = self.named(total[here])
 
-        found = np.where(steps[:, None], gathered(model, laid.trees, vectors, step), vectors)
-        found[_below(laid.trees, steps)] = 0
+        found = np.where(steps[:, None], gathered(model, laid.trees, vectors, step), vectors), backs
+        for side in found:
+            side[_below(laid.trees, steps)] = 0
         return found
 
-    def named(self, vectors: Vectors) -> Vectors:
-        """The mean query vectors, of length 1, of what vectors name."""
-        found = np.empty_like(vectors)
+    def named(self, vectors: Vectors) -> tuple[Vectors, Vectors]:
+        """The mean query vectors, and answer vectors, of length 1, of what vectors name."""
+        found = np.empty_like(vectors), np.empty_like(vectors)
         rows = max(ROOM // len(self.answers.bias), 1)
         for start in range(0, len(vectors), rows):
             scores = self.answers.scores(unit(vectors[start : start + rows]))
-            logits = log_odds(self.answers, scores, self.calibration)
+            logits = log_odds(self.answers, scores, self.calibration.one_way)
             logits[:, self.answers.parts != NOUN] = -np.inf
             chances = np.exp(logits - log_sum(logits)[:, None])
-            found[start : start + rows] = unit((chances * self.queries.scale) @ self.queries.vectors)
+            for side, space in zip(found, (self.queries, self.answers), strict=True):
+                side[start : start + rows] = unit((chances * space.scale) @ space.vectors)
         return found
 
 

@@ -259,10 +259,16 @@ def _from_blank(model: Model, trees: Sequence[Tree]) -> Laid:
     return lay_flat(model.vocabulary, [hung(tree, tree.blanks()[0]) for tree in trees])
 
 
-def blank_vectors(model: Model, trees: Sequence[Tree], steps: Steps | None = None) -> NDArray[np.float32]:
-    """What surrounds the blank of each tree, of length 1; with `steps`, executed step by step."""
+def blank_vectors(
+    model: Model, trees: Sequence[Tree], steps: Steps | None = None, back: bool = False
+) -> NDArray[np.float32]:
+    """What surrounds the blank of each tree, of length 1, of query vectors, or, to ask back, of answer vectors.
+
+    With `steps`, executed step by step.
+    """
     laid = _from_blank(model, trees)
-    vectors = steps.vectors(model, laid, [True] * len(trees)) if steps else node_vectors(model, laid.trees)
+    stepwise = steps.vectors(model, laid, [True] * len(trees))[back] if steps else None
+    vectors = node_vectors(model, laid.trees, answers=back) if stepwise is None else stepwise
     return unit(compose(model, laid.trees, vectors))
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from vecdcs.corpus.split import Split
 from vecdcs.corpus.vocabulary import Vocabulary, cut
 from vecdcs.errors import InputError
-from vecdcs.model.compose import answer_vectors
+from vecdcs.model.compose import answer_vectors, word_vectors
 from vecdcs.model.leanings import at_roots
 from vecdcs.model.model import Model
 from vecdcs.model.query import lay_flat
@@ -85,6 +85,7 @@ def rankers(model: Model, counts: PathCounts, steps: Steps | None = None) -> dic
     """Ways to score all words of the vocabulary as answers."""
     words = counts.vocabulary
     answers, numbers = answer_vectors(model, words.words), model.vocabulary.word_ids(words.words)
+    asking = word_vectors(model, words.words)
 
     def by_frequency(asked: Sequence[Question]) -> Floats:
         return np.tile(words.word_weights, (len(asked), 1))
@@ -104,14 +105,22 @@ def rankers(model: Model, counts: PathCounts, steps: Steps | None = None) -> dic
     def by_model(asked: Sequence[Question]) -> Floats:
         return np.asarray(blank_vectors(model, [question.tree for question in asked], steps) @ answers.T, np.float64)
 
+    def both_ways(asked: Sequence[Question]) -> Floats:
+        """What scores are worth."""
+        found = calibration.sharpness * by_model(asked)
+        if calibration.back:
+            backs = blank_vectors(model, [question.tree for question in asked], steps, back=True)
+            found += calibration.back * np.asarray(backs @ asking.T, np.float64)
+        return found
+
     def by_probability(asked: Sequence[Question]) -> Floats:
         shares = np.maximum(words.word_weights, 1e-9) / words.total
-        odds = calibration.sharpness * by_model(asked) + calibration.prior * np.log(shares)
+        odds = both_ways(asked) + calibration.prior * np.log(shares)
         lean = at_roots(model, lay_flat(model.vocabulary, [question.tree for question in asked]).trees)
         return odds + calibration.role * lean.edges(0, len(asked))[:, numbers]
 
     def by_both(asked: Sequence[Question]) -> Floats:
-        return HALF * calibration.sharpness * by_model(asked) + by_counts(asked)
+        return HALF * both_ways(asked) + by_counts(asked)
 
     calibration = calibration_of(model)
     named = (by_frequency, by_lookup, by_pmi, by_counts, by_model, by_probability, by_both)

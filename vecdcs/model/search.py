@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -34,7 +34,7 @@ STRIDE = BLOCK // STRETCHES  # scores of which only the best is looked at first
 NOISE_POWER = 0.75
 KIND = 4.0  # what likeness to a kind that is named is worth in real text
 LEAST_SUM = 1e-30
-MOST_SHARPNESS = 1000.0
+MOST_WORTH = {"sharpness": 1000.0, "back": 1000.0, "prior": 2.0, "role": 2.0}
 FREQUENT = 10_000  # words that have nearly all the weight
 
 
@@ -375,15 +375,13 @@ def calibrate(
     space: Space, queries: Vectors, answers: Numbers, start: Calibration, leanings: Leanings | None = None
 ) -> Calibration:
     """The calibration under which the true answers of some queries are most probable; `kind` stays as it is."""
-    from scipy.optimize import minimize
-
     known = np.flatnonzero(np.isfinite(space.bias))
     usable = np.flatnonzero(np.isin(answers, known))
     if not len(usable):
         raise VecdcsError("there is nothing to calibrate on: no node of these trees has a known word")
     truth = np.arange(len(usable)), np.searchsorted(known, answers[usable])
     bias = np.broadcast_to(space.bias[known], (len(usable), len(known)))
-    parts = {"sharpness": space.scores(queries[usable])[:, known], "prior": bias}  # a logit is their sum, by worth
+    parts = {"sharpness": space.scores(queries[usable])[:, known], "prior": bias}
     begin = {"sharpness": start.sharpness, "prior": start.prior}
     if leanings is not None and leanings.roles is not None:
         parts["role"], begin["role"] = leanings.edges(0, len(queries))[np.ix_(usable, known)], start.role
@@ -391,10 +389,19 @@ def calibrate(
     if back is not None:
         parts["back"] = back[np.ix_(usable, known)]
         begin["back"] = begin["sharpness"] = start.sharpness / 2
-    unit = np.array([start.sharpness if name in ("sharpness", "back") else 1.0 for name in parts])
+    return replace(start, **_most_probable(parts, truth, begin))
+
+
+def _most_probable(
+    parts: Mapping[str, Vectors], truth: tuple[Numbers, Numbers], begin: Mapping[str, float]
+) -> dict[str, float]:
+    """What parts of logits are worth, each by its name, where the words that are true are most probable."""
+    from scipy.optimize import minimize
+
+    unit = np.maximum([begin[name] for name in parts], 0.1)
 
     def loss(point: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        logits = np.zeros_like(bias)
+        logits = np.zeros(parts["prior"].shape, np.float32)
         for worth, part in zip((point * unit).astype(np.float32), parts.values(), strict=True):
             logits += worth * part
         logits -= log_sum(logits)[:, None]
@@ -402,6 +409,7 @@ def calibrate(
         slopes = [float((np.einsum("ij,ij->i", chance, part) - part[truth]).mean()) for part in parts.values()]
         return -float(logits[truth].mean()), np.array(slopes) * unit
 
-    bounds = [(0, MOST_SHARPNESS / one if one != 1 else 2) for one in unit]
-    found = minimize(loss, np.array([*begin.values()]) / unit, jac=True, method="L-BFGS-B", bounds=bounds).x * unit
-    return replace(start, **dict(zip(parts, found.tolist(), strict=True)))
+    bounds = [(0, MOST_WORTH[name] / one) for name, one in zip(parts, unit, strict=True)]
+    first = [begin[name] / one for name, one in zip(parts, unit, strict=True)]
+    found = minimize(loss, first, jac=True, method="L-BFGS-B", bounds=bounds).x * unit
+    return dict(zip(parts, found.tolist(), strict=True))

@@ -267,8 +267,8 @@ def blank_vectors(
     With `steps`, executed step by step.
     """
     laid = _from_blank(model, trees)
-    stepwise = steps.vectors(model, laid, [True] * len(trees))[back] if steps else None
-    vectors = node_vectors(model, laid.trees, answers=back) if stepwise is None else stepwise
+    every = [True] * len(trees)
+    vectors = steps.vectors(model, laid, every)[back] if steps else node_vectors(model, laid.trees, answers=back)
     return unit(compose(model, laid.trees, vectors))
 
 

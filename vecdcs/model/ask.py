@@ -293,7 +293,7 @@ class Asker(Model):
 
     def asking_back(self, lean: Leanings, backs: Vectors) -> Leanings:
         """Leanings with queries composed of answer vectors, if a path back has the transposes of the matrices there."""
-        return lean if self.inverses is not None else replace(lean, backs=backs, asking=self.query_space.scores)
+        return lean if self.inverses is not None else replace(lean, backs=backs, asking=self.query_space.put_scores)
 
     def _alike(self, words: Sequence[int]) -> Vectors:
         """The likeness of some words to all words."""

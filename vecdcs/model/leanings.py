@@ -27,7 +27,7 @@ class Leanings:
     """Of some queries the kinds of edges into the blank, as rows of a model's roles, and the words in its place.
 
     `named` are the numbers of these words, -1 for a blank; `alike` gives the likeness of such words to all words.
-    `backs` are the queries composed of answer vectors; `asking` gives their products with all query vectors.
+    `backs` are the queries composed of answer vectors; `asking` puts their products with all query vectors somewhere.
     """
 
     words: int
@@ -36,7 +36,7 @@ class Leanings:
     named: Sequence[int] = ()
     alike: Callable[[Sequence[int]], Vectors] | None = None
     backs: Vectors | None = None
-    asking: Callable[[Vectors], Vectors] | None = None
+    asking: Callable[[Vectors, Vectors], None] | None = None
 
     def logits(self, role: float, kind: float, first: int, last: int, width: int = 0) -> Vectors:
         """What is added to the logits of all words, for some of the queries; worth of edges and of likeness.
@@ -54,7 +54,8 @@ class Leanings:
         if self.backs is None or self.asking is None or not worth:
             return None
         found = np.zeros((len(self.backs[first:last]), max(self.words, width)), np.float32)
-        np.multiply(self.asking(self.backs[first:last]), np.float32(worth), out=found[:, : self.words])
+        self.asking(self.backs[first:last], found[:, : self.words])
+        found *= np.float32(worth)
         return found
 
     def edges(self, first: int, last: int, width: int = 0, worth: float = 1.0) -> Vectors:

@@ -93,6 +93,14 @@ class Space:
         """The products of unit query vectors with the unit vectors of all words."""
         return self.products(queries) * self.scale
 
+    def put_scores(self, queries: Vectors, out: Vectors) -> None:
+        """The same, put somewhere."""
+        if len(queries) == 1:
+            np.matmul(self.vectors, queries[0], out=out[0])
+        else:
+            np.matmul(queries, self.vectors.T, out=out)
+        out *= self.scale
+
     def products(self, queries: Vectors) -> Vectors:
         """The products of query vectors with the vectors of all words as they are."""
         found: Vectors = (self.vectors @ queries[0])[None] if len(queries) == 1 else queries @ self.vectors.T
@@ -126,16 +134,22 @@ class Lean(NamedTuple):
     worth: Calibration
     share: float = 1.0
 
-    def of(self, first: int, last: int, width: int = 0) -> Leans | None:
-        """The same for some queries, in rows of at least so many words; none if nothing."""
+    def back(self, first: int, last: int, width: int = 0) -> Vectors | None:
+        """What is asked back, for some queries, in rows of at least so many words; none if nothing."""
+        return self.leanings.asked_back(self.worth.back, first, last, width) if self.leanings else None
+
+    def of(self, first: int, last: int, width: int = 0, back: Vectors | None = None) -> Leans | None:
+        """All of it for some queries, in rows of at least so many words; none if nothing. `back`: if known already."""
         if self.leanings is None or not (self.worth.role or self.worth.kind or self.worth.back):
             return None
         found = self.leanings.logits(self.worth.role, self.worth.kind, first, last, width)
-        back = self.leanings.asked_back(self.worth.back, first, last, width)
-        share = found if self.share == 1 else np.float32(self.share) * found
-        if back is None:
-            return Leans(found, share)
-        return Leans(found + back, share + back if self.share else share)
+        back = self.back(first, last, width) if back is None else back
+        ranks = found if self.share == 1 else np.float32(self.share) * found
+        if back is not None:
+            found += back
+            if self.share and ranks is not found:
+                ranks += back
+        return Leans(found, ranks)
 
 
 class Leans(NamedTuple):
@@ -161,6 +175,7 @@ def _best_of_all(
             some, without = queries[start : start + len(room)], exclude[start : start + len(room)]
             np.matmul(some, space.vectors.T, out=room[: len(some), :words])
             room[:, words:] = 1
+            back = lean.back(start, start + len(some), width)
             cuts = [len(some) * at // THREADS for at in range(THREADS + 1)]
             work = [
                 pool.submit(
@@ -172,7 +187,7 @@ def _best_of_all(
                     k,
                     without[a:b],
                     more,
-                    partial(lean.of, start + a, start + b, width),
+                    partial(lean.of, start + a, start + b, width, None if back is None else back[a:b]),
                 )
                 for a, b in pairwise(cuts)
             ]

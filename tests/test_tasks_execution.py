@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from corpora import contents, write_conllu
-from made_models import random_model, world_folder
+from made_models import WORDS, random_model, world_folder
 
 from vecdcs.corpus.build import build
 from vecdcs.corpus.evidence import Evidence
@@ -210,11 +210,31 @@ def test_counting_ranks_the_small_world_beside_the_model() -> None:
     result = small_world.evaluate(model, folder / "world", forest=Forest.open(folder / "forest"))
     alone = small_world.evaluate(model, folder / "world")
     for row, same in zip(result.figures["sets"], alone.figures["sets"], strict=True):
-        assert {name: value for name, value in row.items() if name != "by"} == same
+        assert {**row, "by": {"score": row["by"].pop("score")}} == same
         for rival in row["by"].values():
             assert rival["map"] > row["map"]  # anything is better than random vectors
             assert rival["behind"]["difference"] == pytest.approx(row["map"] - rival["map"])
             assert rival["behind"]["interval95"][1] < 0
+
+
+@pytest.mark.parametrize("stepwise", [False, True])
+def test_candidates_are_ranked_as_answers_are(stepwise: bool) -> None:
+    """By hand: score and score back by half of what the objective says, and the prior; as `ask` gives probabilities."""
+    from vecdcs.model.steps import Steps
+    from vecdcs.tasks.candidates import Candidates
+
+    model = random_model(tied=True)
+    names = list(WORDS)
+    numbers = model.vocabulary.word_ids(names)
+    shares = model.vocabulary.word_weights[numbers] / model.vocabulary.total
+    tree = Tree.parse("sell/V & SUBJ:_ & COMP:(drug/N & (ban/V & SUBJ:canada/N).COMP)")
+    odds = Candidates.of(model, names, shares, Steps.of(model) if stepwise else None).log_odds([tree])[0]
+    chances = model.probabilities([model.ask(tree, stepwise=stepwise)])[0][numbers]
+    np.testing.assert_allclose(np.exp(odds) / np.exp(odds).sum(), chances / chances.sum(), rtol=1e-3)
+    worth = model.calibration
+    assert worth.sharpness == worth.back > 0
+    one_way = Candidates.of(random_model(), names, shares).calibration
+    assert one_way.back == 0 and one_way.sharpness > 0
 
 
 def test_counting_goes_step_by_step() -> None:

@@ -36,8 +36,7 @@ def calibrate_on(asker: Asker, forest: Forest, nodes: int, seed: int = 0) -> Cal
     start = implied_calibration(asker)
     if not goes_stepwise(asker):
         start = replace(start, kind=KIND)
-        lean = asker.asking_back(lean, backs)
-    return calibrate(asker.answer_space, vectors, words, start, lean)
+    return calibrate(asker.answer_space, vectors, words, start, asker.asking_back(lean, backs))
 
 
 class Asked(NamedTuple):

@@ -358,9 +358,9 @@ def implied_calibration(model: Model) -> Calibration:
     """What the objective of training says scores are worth.
 
     Training sets a path against noise words drawn in proportion to P(word)^power, so its best score is
-    log p(word | path) - power * log P(word) up to a constant, in vectors as they were learned, not of length 1. By that
-    alone edges would be worth nothing more; in real text they are, where much is said of each word they are not
-    (dev/LOG.md).
+    log p(word | path) - power * log P(word) up to a constant, in vectors as they were learned, not of length 1. Asked
+    back, the word's own paths tell the same, so that both count by half. By that alone edges would be worth nothing
+    more; in real text they are, where much is said of each word they are not (dev/LOG.md).
     """
     recipe = model.config.get("plan", {}).get("recipe", {})
     power = float(recipe.get("word_power", NOISE_POWER))
@@ -368,7 +368,8 @@ def implied_calibration(model: Model) -> Calibration:
     vectors = (np.asarray(part[:FREQUENT], np.float32) for part in (model.query, model.answer))
     lengths = [np.average(np.linalg.norm(part, axis=1), weights=weights) for part in vectors]
     role = power if model.roles and recipe.get("name") != DENSE.name else 0.0
-    return Calibration(float(np.prod(lengths)), power, role)
+    both = Calibration(float(np.prod(lengths)), power, role)
+    return both if model.inverses is not None else replace(both, sharpness=both.sharpness / 2, back=both.sharpness / 2)
 
 
 def read_calibration(path: Path) -> Calibration:
@@ -397,14 +398,13 @@ def calibrate(
     truth = np.arange(len(usable)), np.searchsorted(known, answers[usable])
     bias = np.broadcast_to(space.bias[known], (len(usable), len(known)))
     parts = {"sharpness": space.scores(queries[usable])[:, known], "prior": bias}
-    begin = {"sharpness": start.sharpness, "prior": start.prior}
     if leanings is not None and leanings.roles is not None:
-        parts["role"], begin["role"] = leanings.edges(0, len(queries))[np.ix_(usable, known)], start.role
+        parts["role"] = leanings.edges(0, len(queries))[np.ix_(usable, known)]
     back = leanings.asked_back(1.0, 0, len(queries)) if leanings is not None else None
     if back is not None:
         parts["back"] = back[np.ix_(usable, known)]
-        begin["back"] = begin["sharpness"] = start.sharpness / 2
-    return replace(start, **_most_probable(parts, truth, begin))
+    begin = start if back is not None else start.one_way
+    return replace(begin, **_most_probable(parts, truth, asdict(begin)))
 
 
 def _most_probable(

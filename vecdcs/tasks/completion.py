@@ -254,7 +254,7 @@ def _blanked(tree: Sequence[Node], at: int) -> Tree:
     return Tree.from_nodes([*tree[:at], tree[at]._replace(word=BLANK), *tree[at + 1 :]])
 
 
-def _from_blank(model: Model, trees: Sequence[Tree]) -> Laid:
+def from_blank(model: Model, trees: Sequence[Tree]) -> Laid:
     """Trees hung up at their blanks."""
     return lay_flat(model.vocabulary, [hung(tree, tree.blanks()[0]) for tree in trees])
 
@@ -266,7 +266,7 @@ def blank_vectors(
 
     With `steps`, executed step by step.
     """
-    laid = _from_blank(model, trees)
+    laid = from_blank(model, trees)
     every = [True] * len(trees)
     vectors = steps.vectors(model, laid, every)[back] if steps else node_vectors(model, laid.trees, answers=back)
     return unit(compose(model, laid.trees, vectors))
@@ -284,7 +284,7 @@ def candidate_scores(model: Model, filled: Sequence[Filled]) -> NDArray[np.float
 
     A product is about log P(word there | candidate)/P(word), so that rare words around tell more.
     """
-    trees = _from_blank(model, [one.tree for one in filled]).trees
+    trees = from_blank(model, [one.tree for one in filled]).trees
     candidates = model.query[model.vocabulary.word_ids(one.word for one in filled)].astype(np.float32)
     answers = model.answer[np.maximum(trees.word, 0)].astype(np.float32)
     products = np.einsum("ij,ij->i", asked(model, trees, candidates), answers, dtype=np.float64)

@@ -10,14 +10,11 @@ from numpy.typing import NDArray
 
 from vecdcs.corpus.split import Split
 from vecdcs.corpus.vocabulary import Vocabulary, cut
+from vecdcs.dcs.tree import Tree
 from vecdcs.errors import InputError
-from vecdcs.model.compose import answer_vectors, word_vectors
-from vecdcs.model.leanings import at_roots
 from vecdcs.model.model import Model
-from vecdcs.model.query import lay_flat
-from vecdcs.model.search import calibration_of
 from vecdcs.model.steps import STEPWISE, Steps, goes_stepwise
-from vecdcs.tasks.completion import blank_vectors
+from vecdcs.tasks.candidates import Candidates
 from vecdcs.tasks.counts import PathCounts, contexts, count_paths
 from vecdcs.tasks.questions import COUNT, KINDS, UNSAID, Question, is_askable, questions, unsaid
 from vecdcs.tasks.ranking import expected_hits, expected_reciprocal
@@ -84,8 +81,10 @@ def _check_trained(model: Model, split: Split) -> None:
 def rankers(model: Model, counts: PathCounts, steps: Steps | None = None) -> dict[str, Ranker]:
     """Ways to score all words of the vocabulary as answers."""
     words = counts.vocabulary
-    answers, numbers = answer_vectors(model, words.words), model.vocabulary.word_ids(words.words)
-    asking = word_vectors(model, words.words)
+    candidates = Candidates.of(model, words.words, words.word_weights / words.total, steps)
+
+    def of_trees(way: Callable[[Sequence[Tree]], Floats]) -> Ranker:
+        return lambda asked: way([question.tree for question in asked])
 
     def by_frequency(asked: Sequence[Question]) -> Floats:
         return np.tile(words.word_weights, (len(asked), 1))
@@ -102,27 +101,10 @@ def rankers(model: Model, counts: PathCounts, steps: Steps | None = None) -> dic
     def by_counts(asked: Sequence[Question]) -> Floats:
         return np.array([counts.likely(contexts(question.tree)) for question in asked])
 
-    def by_model(asked: Sequence[Question]) -> Floats:
-        return np.asarray(blank_vectors(model, [question.tree for question in asked], steps) @ answers.T, np.float64)
-
-    def both_ways(asked: Sequence[Question]) -> Floats:
-        """What scores are worth."""
-        found = calibration.sharpness * by_model(asked)
-        if calibration.back:
-            backs = blank_vectors(model, [question.tree for question in asked], steps, back=True)
-            found += calibration.back * np.asarray(backs @ asking.T, np.float64)
-        return found
-
-    def by_probability(asked: Sequence[Question]) -> Floats:
-        shares = np.maximum(words.word_weights, 1e-9) / words.total
-        odds = both_ways(asked) + calibration.prior * np.log(shares)
-        lean = at_roots(model, lay_flat(model.vocabulary, [question.tree for question in asked]).trees)
-        return odds + calibration.role * lean.edges(0, len(asked))[:, numbers]
-
     def by_both(asked: Sequence[Question]) -> Floats:
-        return HALF * both_ways(asked) + by_counts(asked)
+        return HALF * of_trees(candidates.both_ways)(asked) + by_counts(asked)
 
-    calibration = calibration_of(model)
+    by_model, by_probability = of_trees(candidates.scores), of_trees(candidates.log_odds)
     named = (by_frequency, by_lookup, by_pmi, by_counts, by_model, by_probability, by_both)
     return dict(zip(RANKERS, named, strict=True))
 

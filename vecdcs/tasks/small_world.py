@@ -16,11 +16,10 @@ from vecdcs.corpus.vocabulary import cut
 from vecdcs.dcs.notation import parse
 from vecdcs.dcs.tree import ARG, BLANK, Tree
 from vecdcs.errors import InputError
-from vecdcs.model.compose import answer_vectors
 from vecdcs.model.model import Model
 from vecdcs.model.query import hung
 from vecdcs.model.steps import STEPWISE, Steps, goes_stepwise
-from vecdcs.tasks.completion import blank_vectors
+from vecdcs.tasks.candidates import Candidates
 from vecdcs.tasks.counts import Context, Words, contexts, count_paths
 from vecdcs.tasks.ranking import average_precision
 from vecdcs.tasks.result import Clock, Result, Sample, difference, interval95
@@ -43,15 +42,16 @@ def evaluate(
 ) -> Result:
     """Mean average precision of the true denotations of the small world, all of them and those no sentence states.
 
-    With a forest of its sentences also what counting gives, and how far the model is ahead of that.
+    The model ranks by probability, as `vecdcs ask` does. Beside it: its scores alone, as in the paper, and with a
+    forest of its sentences what counting gives; and how far the model is ahead of each.
     """
     clock, stepwise = Clock(), goes_stepwise(model, stepwise)
     asked, names = read_world(folder)
     with clock("rank"):
-        answers = answer_vectors(model, names)
-        steps = Steps.of(model) if stepwise else None
-        by_model = blank_vectors(model, [question.tree for question in asked], steps) @ answers.T
-        scores = {"model": np.asarray(by_model, np.float64)}
+        shares = model.vocabulary.word_weights[model.vocabulary.word_ids(names)] / model.vocabulary.total
+        candidates = Candidates.of(model, names, shares, Steps.of(model) if stepwise else None)
+        trees = [question.tree for question in asked]
+        scores = {"model": candidates.log_odds(trees), "score": candidates.scores(trees)}
         if forest is not None:
             scores |= _by_counting(forest, asked, names)
             scores |= _by_counted_steps(forest, asked, names) if stepwise else {}
@@ -63,8 +63,10 @@ def evaluate(
     sets = [_set(kind, {name: rows[chosen] for name, rows in found.items()}, seed) for kind, chosen in kinds.items()]
     samples = [Sample.mean(kind, found["model"][chosen, 0]) for kind, chosen in kinds.items()]
     whole = Sample.mean("all", found["model"][:, 0])
-    protocol = "small world: all names ranked; average precision of all true answers, and of those no sentence states"
-    protocol += STEPWISE if stepwise else ""
+    protocol = (
+        "small world: all names ranked by probability; average precision of all true answers, and of those no sentence "
+        f"states{STEPWISE if stepwise else ''}"
+    )
     oov = 1 - sum(map(model.knows, names)) / len(names)
     overall: dict[str, Any] = {"map": whole.value, "interval95": interval95(whole, seed), "oov": oov, "sets": sets}
     details = [
@@ -131,7 +133,7 @@ def _set(kind: str, found: dict[str, Floats], seed: int) -> dict[str, Any]:
     others = {name: Sample.mean(kind, rows[:, 0]) for name, rows in found.items() if name != "model"}
     by = {name: {**_maps(found[name]), "behind": difference(own, other, seed)} for name, other in others.items()}
     row = {"set": kind, "questions": own.size, **_maps(found["model"]), "interval95": interval95(own, seed)}
-    return {**row, "by": by} if by else row
+    return {**row, "by": by}
 
 
 def _maps(precisions: Floats) -> dict[str, float | None]:

@@ -210,7 +210,8 @@ def test_counting_ranks_the_small_world_beside_the_model() -> None:
     result = small_world.evaluate(model, folder / "world", forest=Forest.open(folder / "forest"))
     alone = small_world.evaluate(model, folder / "world")
     for row, same in zip(result.figures["sets"], alone.figures["sets"], strict=True):
-        assert {**row, "by": {"score": row["by"].pop("score")}} == same
+        score = row["by"].pop("score")
+        assert {**row, "by": {"score": score}} == same
         for rival in row["by"].values():
             assert rival["map"] > row["map"]  # anything is better than random vectors
             assert rival["behind"]["difference"] == pytest.approx(row["map"] - rival["map"])
@@ -219,7 +220,7 @@ def test_counting_ranks_the_small_world_beside_the_model() -> None:
 
 @pytest.mark.parametrize("stepwise", [False, True])
 def test_candidates_are_ranked_as_answers_are(stepwise: bool) -> None:
-    """By hand: score and score back by half of what the objective says, and the prior; as `ask` gives probabilities."""
+    """As `ask` gives probabilities; both ways count by half of what the objective says, where there are two."""
     from vecdcs.model.steps import Steps
     from vecdcs.tasks.candidates import Candidates
 

@@ -91,7 +91,9 @@ class Space:
 
     def scores(self, queries: Vectors) -> Vectors:
         """The products of unit query vectors with the unit vectors of all words."""
-        return self.products(queries) * self.scale
+        found = np.empty((len(queries), len(self.bias)), np.float32)
+        self.put_scores(queries, found)
+        return found
 
     def put_scores(self, queries: Vectors, out: Vectors) -> None:
         """The same, put somewhere."""
@@ -100,11 +102,6 @@ class Space:
         else:
             np.matmul(queries, self.vectors.T, out=out)
         out *= self.scale
-
-    def products(self, queries: Vectors) -> Vectors:
-        """The products of query vectors with the vectors of all words as they are."""
-        found: Vectors = (self.vectors @ queries[0])[None] if len(queries) == 1 else queries @ self.vectors.T
-        return found
 
 
 def search(
@@ -225,7 +222,7 @@ def _best_of_many(
 
 def _best(space: Space, ranking: Ranking, query: Vectors, k: int, exclude: list[int], lean: Leans | None) -> Hits:
     """The best words of one query."""
-    product = space.products(query[None])[0]
+    product = space.vectors @ query
     logits, ranks = product * ranking.pull + ranking.tilt, product * ranking.pull + ranking.shift
     if lean is not None:
         logits += lean.logits[0, : len(logits)]
@@ -368,8 +365,10 @@ def implied_calibration(model: Model) -> Calibration:
     vectors = (np.asarray(part[:FREQUENT], np.float32) for part in (model.query, model.answer))
     lengths = [np.average(np.linalg.norm(part, axis=1), weights=weights) for part in vectors]
     role = power if model.roles and recipe.get("name") != DENSE.name else 0.0
-    both = Calibration(float(np.prod(lengths)), power, role)
-    return both if model.inverses is not None else replace(both, sharpness=both.sharpness / 2, back=both.sharpness / 2)
+    sharpness = float(np.prod(lengths))
+    if model.inverses is not None:
+        return Calibration(sharpness, power, role)
+    return Calibration(sharpness / 2, power, role, back=sharpness / 2)
 
 
 def read_calibration(path: Path) -> Calibration:

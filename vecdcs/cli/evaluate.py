@@ -13,7 +13,6 @@ from vecdcs.errors import InputError
 
 if TYPE_CHECKING:
     from vecdcs.model.model import Model
-    from vecdcs.tasks.paper import Table
     from vecdcs.tasks.result import Result
     from vecdcs.tasks.suite import Settings
 
@@ -238,12 +237,13 @@ def evaluate_all(
     if as_json:
         typer.echo(json.dumps(told, ensure_ascii=False))
     else:
+        from vecdcs.cli.tables import print_table
         from vecdcs.tasks.paper import tables
         from vecdcs.tasks.report import difference_table
 
         gaps = difference_table(told["differences"])
         for table in [*tables(results), *([gaps] if gaps.rows else [])]:
-            _print_table(table)
+            print_table(table)
 
 
 def _settings(data: Path, cache: Path | None = None, parser: str = "english", seed: int = 1) -> Settings:
@@ -316,23 +316,12 @@ def _report(result: Result, gaps: list[dict[str, object]], details: Path | None,
 
 
 def _print_result(result: Result, gaps: list[dict[str, object]]) -> None:
+    from vecdcs.cli.tables import print_table
     from vecdcs.tasks.report import result_tables
 
     for table in result_tables(result, gaps):
-        _print_table(table)
+        print_table(table)
     if result.protocol:
         typer.echo(result.protocol)
     for name in result.missing:
         typer.echo(f"missing: {name}", err=True)
-
-
-def _print_table(made: Table) -> None:
-    from rich.console import Console
-    from rich.table import Table as Drawn
-
-    drawn = Drawn(title=made.title, title_justify="left")
-    for at, name in enumerate(made.header):
-        drawn.add_column(name, justify="left" if at == 0 else "right")
-    for row in made.rows:
-        drawn.add_row(*row, style="dim" if row[0].endswith(", paper") else None)
-    Console().print(drawn, markup=False)

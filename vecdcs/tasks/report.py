@@ -171,8 +171,7 @@ def result_tables(result: Result, gaps: Sequence[Mapping[str, Any]] = ()) -> lis
 
 def _sets(task: str, sets: Sequence[Mapping[str, Any]]) -> Table:
     plain = [{key: value for key, value in row.items() if key != "by"} for row in sets]
-    header = tuple(key.replace("_", " ") for key in plain[0]) if plain else ()
-    return Table(task, header, [tuple(_text(value) for value in row.values()) for row in plain])
+    return Table(task, _header(plain), [tuple(_text(value) for value in row.values()) for row in plain])
 
 
 def _ways(sets: Sequence[Mapping[str, Any]]) -> Table:
@@ -194,12 +193,16 @@ def _lists(name: str, value: Any) -> list[Table]:
         return []
     if isinstance(value, dict):
         return [Table(name, ("", ""), [(key, ", ".join(words)) for key, words in value.items()])]
-    return [Table(name, tuple(value[0]), [tuple(_text(cell) for cell in row.values()) for row in value])]
+    return [Table(name, _header(value), [tuple(_text(cell) for cell in row.values()) for row in value])]
+
+
+def _header(rows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    return tuple(key.replace("_", " ") for key in rows[0]) if rows else ()
 
 
 def _text(value: Any) -> str:
     if isinstance(value, float):
-        return f"{value:.4f}"
+        return f"{value:.4f}" if abs(value) < 1000 else f"{value:,.0f}"
     if isinstance(value, list | tuple):
         return ", ".join(map(_text, value)) if value and isinstance(value[0], str) else "–".join(map(_text, value))
     return "" if value is None else str(value)

@@ -31,7 +31,8 @@ FIGURES = {
 
 def figures(result: Result) -> Iterator[tuple[str, float]]:
     """The figures of a task, by name."""
-    for row in result.figures.get("sets") or [result.figures]:
+    asking = [{**row, "set": f"{row['set']}, asking"} for row in result.figures.get("candidate_asks", ())]
+    for row in [*(result.figures.get("sets") or [result.figures]), *asking]:
         for name in FIGURES[result.task]:
             if name in row:
                 yield " ".join(part for part in (result.task, str(row.get("set", "")), name) if part), float(row[name])

@@ -15,8 +15,8 @@ from vecdcs.dcs.tree import BLANK, Tree
 from vecdcs.errors import InputError, VecdcsError
 from vecdcs.model import ask as asking
 from vecdcs.model.ask import EXACT, INFERRED, Asker, load
+from vecdcs.model.blank import Filled, candidate_scores
 from vecdcs.model.model import unit
-from vecdcs.model.query import hung
 from vecdcs.model.question import fill, is_notation, understand
 from vecdcs.model.search import calibrate, log_odds, log_sum
 from vecdcs.model.support import Corpus, parts_of
@@ -223,29 +223,49 @@ def test_plausibility() -> None:
 
 def test_completion_in_notation() -> None:
     choices = MODEL.complete("sell/V & SUBJ:man/N & COMP:_", ["drug/N", "book/N", "he/P"])
-    around = MODEL.ask("sell/V & SUBJ:man/N & COMP:_").vector
     assert [c.score for c in choices] == sorted([c.score for c in choices], reverse=True)
+    sell, man = (MODEL.answer[MODEL.vocabulary.word_id(word)] for word in ("sell/V", "man/N"))
     for choice in choices:
-        assert choice.score == pytest.approx(float(around @ MODEL.answer_vector(choice.candidate)), abs=1e-5)
+        there = MODEL.query[MODEL.vocabulary.word_id(choice.candidate)] @ MODEL.matrix("ARG") @ MODEL.inverse("COMP")
+        further = there @ MODEL.matrix("SUBJ") @ MODEL.inverse("ARG")
+        assert choice.score == pytest.approx(float(there @ sell + further @ man), abs=1e-5)
+    (alone,) = MODEL.complete("sell/V & SUBJ:man/N & COMP:_", ["book/N"])
+    assert alone in choices
+    assert MODEL.complete("sell/V & COMP:_", []) == []
 
 
 def test_completion_in_words_takes_each_candidate_as_parsed() -> None:
-    filled = {each.candidate: each for each in fill("The man sold the _ to Canada.", ["drugs", "old book", "of"])}
-    tree = filled["drugs"].tree
-    assert tree is not None and tree.subtree(filled["drugs"].position).word == "drug/N"
-    assert filled["of"].tree is None
+    drugs, book, of = fill("The man sold the _ to Canada.", ["drugs", "old book", "of"])
+    assert drugs is not None and book is not None and of is None
+    assert (drugs.word, book.word) == ("drug/N", "book/N")
+    assert drugs.hung.word == BLANK and {node.word for node in drugs.tree.nodes()} >= {BLANK, "sell/V", "man/N"}
     choices = MODEL.complete("The man sold the _ to Canada.", ["drugs", "of", "books"])
     assert choices[-1].candidate == "of" and choices[-1].word is None
-    surrounding = hung(tree.blank(filled["drugs"].position), filled["drugs"].position)
     score = next(choice.score for choice in choices if choice.candidate == "drugs")
-    assert score == pytest.approx(float(MODEL.ask(surrounding).vector @ MODEL.answer_vector("drug/N")), abs=1e-5)
+    assert score == pytest.approx(float(candidate_scores(MODEL, [drugs])[0]), abs=1e-5)
+
+
+def test_candidates_are_compared_in_the_trees_of_all() -> None:
+    """Drugs are the complement of *banned* and the subject of *old*: each is tried in both trees."""
+    text, words = "The _ drugs are sold by the man.", ["banned", "old"]
+    filled = [each for each in fill(text, words) if each is not None]
+    trees = {each.tree for each in filled}
+    assert len(trees) == 2
+    for choice in MODEL.complete(text, words):
+        own = [Filled(each.tree, str(choice.word), each.position) for each in filled]
+        assert choice.score == pytest.approx(float(candidate_scores(MODEL, own).mean()), abs=1e-5)
+
+
+def test_completion_of_the_first_of_two_blanks() -> None:
+    (found,) = fill("The man sold the _ to _.", ["drugs"])
+    assert found is not None and len(found.tree.blanks()) == 2
+    assert MODEL.complete("The man sold the _ to _.", ["drugs"])[0].word == "drug/N"
 
 
 def test_completion_in_a_second_sentence_and_with_repeated_words() -> None:
     (found,) = fill("The man bans drugs. The drugs are sold by the _.", ["man"])
-    assert found.tree is not None
-    assert found.tree.subtree(found.position).word == "man/N"
-    assert {node.word for node in found.tree.nodes()} == {"sell/V", "drug/N", "man/N"}
+    assert found is not None and found.word == "man/N"
+    assert {node.word for node in found.tree.nodes()} == {"sell/V", "drug/N", BLANK}
 
 
 def test_completion_needs_a_blank() -> None:

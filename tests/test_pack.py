@@ -18,7 +18,7 @@ from vecdcs.errors import InputError
 from vecdcs.learn.trainer import orthogonal
 from vecdcs.model.ask import SHIPPED, Asker, asker, load
 from vecdcs.model.interop import export_model
-from vecdcs.model.model import MANIFEST, TENSORS, Model, check, save, unit
+from vecdcs.model.model import MANIFEST, SIDES, TENSORS, Model, check, save, unit
 from vecdcs.model.pack import Card, cut, pack
 from vecdcs.model.search import Calibration, write_calibration
 from vecdcs.tasks import preference, rated
@@ -109,10 +109,23 @@ def test_without_matrices(tmp_path: Path) -> None:
 
 
 def test_a_packed_model_can_be_exported(folder: Path, tmp_path: Path) -> None:
-    small = pack(folder, tmp_path / "small")
+    pack(folder, tmp_path / "small")
     export_model(tmp_path / "small", tmp_path / "text", "tsv")
     rows = np.loadtxt(tmp_path / "text" / "query.tsv", delimiter="\t")
-    np.testing.assert_allclose(rows, unit(small.query), atol=1e-5)
+    np.testing.assert_allclose(rows, load(folder).query, atol=0.02)
+
+
+def test_a_packed_model_keeps_lengths(folder: Path, tmp_path: Path) -> None:
+    full, small = load(folder), asker(pack(folder, tmp_path / "small"))
+    for side in SIDES:
+        lengths = np.linalg.norm(small.as_learned(side), axis=1)
+        np.testing.assert_allclose(lengths, np.linalg.norm(getattr(full, side), axis=1), rtol=1e-3)
+        np.testing.assert_allclose(small.as_learned(side, np.array([2, 0])), small.as_learned(side)[[2, 0]])
+    text, words = "sell/V & SUBJ:man/N & COMP:_", ["drug/N", "book/N", "canada/N"]
+    before, after = ({c.word: c.score for c in model.complete(text, words)} for model in (full, small))
+    assert after == pytest.approx(before, abs=0.01 * max(map(abs, before.values())) + 0.05)
+    # of a model packed before lengths were kept only directions are known
+    np.testing.assert_allclose(replace(small, lengths=None).as_learned("query"), unit(full.query), atol=0.005)
 
 
 def test_the_card(folder: Path, tmp_path: Path) -> None:

@@ -99,13 +99,14 @@ def test_all_candidates_are_compared_in_the_trees_of_all() -> None:
 
     filled = [completion.Filled(other if word == "b/N" else one, word) for word in words]
     standard = (np.arange(1, 6) - 3) / np.std(np.arange(1, 6))
-    table = completion.in_all_trees(score, filled)
+    how = 5, completion.standardised
+    table = completion.in_all_trees(score, filled, *how)
     np.testing.assert_allclose(table, [(4 * standard - standard) / 5], atol=1e-9)
     assert completion.first_best(table).tolist() == [4]
     # without a node: in the middle; equals stay equal, though rounding tells them apart
-    alike = completion.in_all_trees(lambda some: 0.1 + 1e-9 * np.arange(len(some)), [None, *filled[1:]])
+    alike = completion.in_all_trees(lambda some: 0.1 + 1e-9 * np.arange(len(some)), [None, *filled[1:]], *how)
     assert alike.tolist() == [[0.0] * 5]
-    lone = completion.in_all_trees(score, [None, filled[1], None, None, None])
+    lone = completion.in_all_trees(score, [None, filled[1], None, None, None], *how)
     assert lone.tolist() == [[0.0] * 5]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from vecdcs.dcs.tree import ARG, BLANK, Child, Tree
 from vecdcs.errors import InputError, VecdcsError
 from vecdcs.model import model as models
+from vecdcs.model.blank import candidate_scores, in_all_trees
 from vecdcs.model.leanings import Leanings, at_roots
 from vecdcs.model.likeness import Likeness, by_likeness
 from vecdcs.model.model import Model, unit
@@ -54,7 +55,10 @@ class Near(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """A candidate for a blank, the word it was parsed as, and its score; best first."""
+    """A candidate for a blank, the word it was parsed as, and its score.
+
+    The score is about the log of how much likelier the candidate makes the words around it.
+    """
 
     candidate: str
     word: str | None
@@ -327,19 +331,11 @@ class Asker(Model):
         return [Near(self.vocabulary.words[word], float(score)) for word, score in zip(*hits[:2], strict=True)]
 
     def complete(self, text: str, candidates: Sequence[str]) -> list[Choice]:
-        """Candidates for the blank of a sentence: how well each, as the parser takes it, answers what surrounds it."""
+        """Candidates for the blank of a sentence, best first: how well each explains the words around it."""
         filled = fill(text, candidates, self.parser)
-        places = [(at, each.tree, each.position) for at, each in enumerate(filled) if each.tree is not None]
-        asked = [tree.blank(position) for _, tree, position in places]
-        words: list[str | None] = [None] * len(filled)
-        scores = [0.0] * len(filled)
-        questions = [Question(self, text, tree, place[2]) for tree, place in zip(asked, places, strict=True)]
-        laid = self.laid(questions)
-        vectors = unit(compose(self, laid.trees, node_vectors(self, laid.trees))) if places else ()
-        for (at, tree, position), vector in zip(places, vectors, strict=True):
-            words[at] = tree.subtree(position).word
-            scores[at] = float(vector @ self.answer_vector(tree.subtree(position).word))
-        found = [Choice(each.candidate, words[at], scores[at]) for at, each in enumerate(filled)]
+        scores = in_all_trees(partial(candidate_scores, self), filled, len(filled))[0] if filled else ()
+        words = (None if each is None else each.word for each in filled)
+        found = [Choice(*each) for each in zip(candidates, words, map(float, scores), strict=True)]
         return sorted(found, key=lambda choice: (choice.word is None, -choice.score))
 
     def explain(self, text: str | Tree, k: int = 5, **options: Any) -> Explanation:

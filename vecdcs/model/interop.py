@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from vecdcs.corpus.vocabulary import UNKNOWN, Vocabulary
 from vecdcs.errors import InputError
-from vecdcs.model.model import FORMAT, MANIFEST, METRICS, Model, load, save, unit
+from vecdcs.model.model import FORMAT, MANIFEST, METRICS, SIDES, Model, load, save
 from vecdcs.model.search import CALIBRATION, calibration_of, write_calibration
 
 FORMATS = ("word2vec", "word2vec-binary", "tsv", "reference", "half")
@@ -175,8 +175,8 @@ def _write_model(model: Model, kept: dict[str, Any], words: int, fields: int, st
     names = (*RATES, *ROLE_RATES) if model.has_matrices else RATES
     stream.write(struct.pack(START, model.dim, noise))
     stream.write(struct.pack(f">{len(names)}f", *(rates[name] for name in names)))
-    _write_matrix(stream, _plain(model.answer)[:words].T)
-    _write_matrix(stream, _plain(model.query)[:words])
+    _write_matrix(stream, model.as_learned("answer")[:words].T)
+    _write_matrix(stream, model.as_learned("query")[:words])
     if not model.has_matrices:
         return
     for inverse in (False, True):
@@ -195,15 +195,10 @@ def _write_matrix(stream: IO[bytes], matrix: NDArray[np.floating[Any]]) -> None:
 def write_word2vec(model: Model, folder: Path, binary: bool = False) -> list[Path]:
     """Write query and answer vectors as word2vec does; spaces in words become underscores."""
     words = [word.replace(" ", "_") for word in model.vocabulary.words]
-    parts = {"query": _plain(model.query), "answer": _plain(model.answer)}
+    parts = {side: model.as_learned(side) for side in SIDES}
     if binary:
         return [_written(folder / f"{name}.bin", _binary(words, v)) for name, v in parts.items()]
     return [_write_lines(folder / f"{name}.txt", _text(words, v)) for name, v in parts.items()]
-
-
-def _plain(vectors: NDArray[Any]) -> NDArray[Any]:
-    """Vectors as they were learned; those of a packed model, whose length is lost, of length 1."""
-    return unit(vectors) if vectors.dtype == np.int8 else vectors
 
 
 def _text(words: Sequence[str], vectors: NDArray[np.floating[Any]]) -> Iterable[str]:
@@ -228,9 +223,9 @@ def write_tsv(model: Model, folder: Path) -> list[Path]:
         f"{w}\t{x!r}\n" for w, x in zip(model.vocabulary.words, model.vocabulary.word_weights.tolist(), strict=True)
     ]
     written = [_write_lines(folder / "words.tsv", words)]
-    for name, vectors in (("query", _plain(model.query)), ("answer", _plain(model.answer))):
-        lines = ("\t".join(map(str, np.asarray(vector, np.float32))) + "\n" for vector in vectors)
-        written.append(_write_lines(folder / f"{name}.tsv", lines))
+    for side in SIDES:
+        lines = ("\t".join(map(str, vector)) + "\n" for vector in model.as_learned(side))
+        written.append(_write_lines(folder / f"{side}.tsv", lines))
     return written
 
 

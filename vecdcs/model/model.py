@@ -23,7 +23,8 @@ from vecdcs.model.card import card
 FORMAT, VERSION = "vecdcs-model", 1
 TENSORS, CONFIG, METRICS = "model.safetensors", "config.json", "metrics.jsonl"
 CARD, MANIFEST = "README.md", "manifest.json"
-ARRAYS = ("query", "answer", "matrices", "inverses", "steps")
+SIDES = ("query", "answer")
+ARRAYS = (*SIDES, "matrices", "inverses", "steps", "lengths")
 NO_TEXTS: Mapping[str, str] = MappingProxyType({})
 
 Vector = NDArray[np.float32]
@@ -36,8 +37,9 @@ class Model:
 
     `matrices` is empty without matrices; narrower than vectors, they turn the first dimensions and leave the others as
     they are. `inverses` is None where M is orthogonal, its inverse being M^T. In a packed
-    model all are whole numbers: of a vector only the direction counts, and M is I + whole numbers times its `steps`.
-    `roles` tells which words stand where, counted in the text.
+    model all are whole numbers: of a vector they tell the direction, its length is in `lengths` (a row for query
+    vectors, one for answer vectors), and M is I + whole numbers times its `steps`. `roles` tells which words stand
+    where, counted in the text.
     """
 
     vocabulary: Vocabulary
@@ -49,6 +51,7 @@ class Model:
     path: Path | None = None
     steps: NDArray[np.float32] | None = field(default=None, repr=False)
     roles: Roles | None = field(default=None, repr=False)
+    lengths: NDArray[np.float16] | None = field(default=None, repr=False)
 
     @property
     def dim(self) -> int:
@@ -69,6 +72,14 @@ class Model:
     def answer_vector(self, word: str) -> Vector:
         """u of a word, of length 1."""
         return unit(self.answer[self.vocabulary.word_id(word)])
+
+    def as_learned(self, side: str, rows: Any = slice(None)) -> Vector:
+        """Query or answer vectors of words by number, as long as they were learned (or 1, where that was not kept)."""
+        vectors = np.asarray(getattr(self, side)[rows], np.float32)
+        if self.steps is None:
+            return vectors
+        lengths = 1 if self.lengths is None else self.lengths[SIDES.index(side)][rows, None]
+        return np.asarray(unit(vectors) * lengths, np.float32)
 
     def matrix(self, name: str) -> Matrix:
         """M of a field, of the Frobenius norm of an orthogonal matrix."""
@@ -119,7 +130,8 @@ def load(path: str | Path) -> Model:
     arrays: dict[str, Any] = dict(tensors.mapped(folder / TENSORS))
     parts = (arrays["query"], arrays["answer"], arrays["matrices"], arrays.get("inverses"))
     roles = Roles(arrays["role_kinds"], arrays["role_leanings"]) if "role_kinds" in arrays else None
-    model = Model(Vocabulary.load(folder), *parts, _json(folder / CONFIG), folder, arrays.get("steps"), roles)
+    more = (arrays.get("steps"), roles, arrays.get("lengths"))
+    model = Model(Vocabulary.load(folder), *parts, _json(folder / CONFIG), folder, *more)
     _check_shapes(model, folder)
     return model
 
@@ -198,6 +210,8 @@ def _check_shapes(model: Model, folder: Path) -> None:
         shapes["matrices"] = (fields, turned, turned)
     if model.steps is not None:
         shapes["steps"] = (fields if model.has_matrices else 0,)
+    if model.lengths is not None:
+        shapes["lengths"] = (len(SIDES), words)
     for name, shape in shapes.items():
         if getattr(model, name).shape != shape:
             raise InputError(f"{name} has shape {getattr(model, name).shape}, expected {shape}", str(folder / TENSORS))

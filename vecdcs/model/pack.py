@@ -15,12 +15,13 @@ from vecdcs.corpus.roles import MOST, Roles
 from vecdcs.corpus.vocabulary import UNKNOWN, Vocabulary, unknown_word
 from vecdcs.errors import InputError
 from vecdcs.model.card import facts, figures
-from vecdcs.model.model import MANIFEST, METRICS, Model, load, save, unit
+from vecdcs.model.model import MANIFEST, METRICS, SIDES, Model, load, save, unit
 from vecdcs.model.search import CALIBRATION, calibration_of
 
 LARGEST = 127  # of a signed byte
 SPARE = 100_000  # bytes for what is neither a number nor a word
 WEIGHT_BYTES = 12  # of a word's line beside the word
+LENGTH_BYTES = 4  # of the lengths of its two vectors
 DIGITS = 7  # of a weight
 
 
@@ -39,8 +40,8 @@ class Card:
         measured = "" if self.results is None else f"## Figures\n\n{figures(self.results, self.row)}\n"
         return (
             f"# The shipped model\n\n{about}## Facts\n\n{facts(model, digest, self.cpu_hours)}\n{measured}"
-            "## Files\n\nVectors are rows of signed bytes of which only the direction counts; the matrix of a field is "
-            "I + step x bytes,\nits inverse its transpose. `manifest.json` has the digest of every file.\n"
+            "## Files\n\nVectors are rows of signed bytes, which tell the direction, and lengths; the matrix of a "
+            "field is I + step x\nbytes, its inverse its transpose. `manifest.json` has the digest of every file.\n"
         )
 
 
@@ -90,7 +91,8 @@ def _first(items: Sequence[str], count: int) -> list[int]:
 def _fitting(model: Model, fields: int, megabytes: float) -> int:
     """How many words fit beside so many fields."""
     roles = MOST if model.roles else 0
-    costs = [2 * model.dim + roles + len(word.encode()) + WEIGHT_BYTES for word in model.vocabulary.words]
+    each = 2 * model.dim + LENGTH_BYTES + roles + WEIGHT_BYTES
+    costs = [each + len(word.encode()) for word in model.vocabulary.words]
     room = 1e6 * megabytes - SPARE - fields * model.matrices[:1].size
     count = int(np.searchsorted(np.cumsum(costs), room, side="right"))
     if not count:
@@ -134,12 +136,14 @@ def _merged(
 
 
 def rounded(model: Model) -> Model:
-    """The model in whole numbers: vectors up to length, matrices as I + step * whole numbers."""
+    """The model in whole numbers: vectors up to length, which is kept beside them, matrices as I + step * them."""
     turns = np.asarray(model.matrices, np.float32) - np.eye(model.matrices.shape[-1], dtype=np.float32)
     steps = np.abs(turns).max(axis=(1, 2), initial=0) / LARGEST
     matrices: Any = _whole(turns, steps[:, None, None])
-    query, answer = (_whole_rows(vectors) for vectors in (model.query, model.answer))
-    return replace(model, query=query, answer=answer, matrices=matrices, steps=steps.astype(np.float32), path=None)
+    sides = [np.asarray(getattr(model, side), np.float32) for side in SIDES]
+    lengths = np.stack([np.linalg.norm(side, axis=1) for side in sides]).astype(np.float16)
+    vectors = dict(zip(SIDES, map(_whole_rows, sides), strict=True))
+    return replace(model, **vectors, matrices=matrices, steps=steps.astype(np.float32), lengths=lengths, path=None)
 
 
 def _whole_rows(vectors: NDArray[np.float32]) -> Any:

@@ -7,13 +7,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from threading import Lock
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from vecdcs.corpus.vocabulary import PARTS_OF_SPEECH
 from vecdcs.dcs.convert import Node, convert, sentence_trees
 from vecdcs.dcs.notation import parse
 from vecdcs.dcs.tree import BLANK, Tree
 from vecdcs.errors import InputError
+from vecdcs.model.blank import Filled
 from vecdcs.text.conllu import Sentence, Token
 
 if TYPE_CHECKING:
@@ -33,14 +34,6 @@ class Understood:
     text: str
     tree: Tree
     unused: tuple[str, ...] = ()
-
-
-class Filled(NamedTuple):
-    """A candidate in its place: the tree of the text it makes, and its node there; none if it has no node."""
-
-    candidate: str
-    tree: Tree | None
-    position: int
 
 
 def is_notation(text: str) -> bool:
@@ -100,8 +93,11 @@ def _chosen(text: str, sentences: Sequence[Sentence]) -> Understood:
     return Understood(text, tree, unused)
 
 
-def fill(text: str, candidates: Sequence[str], parser: str = "english") -> list[Filled]:
-    """The text with each candidate in its blank, parsed anew, since a blank's role may depend on what fills it."""
+def fill(text: str, candidates: Sequence[str], parser: str = "english") -> list[Filled | None]:
+    """The text with each candidate in its blank, parsed anew, since a blank's role may depend on what fills it.
+
+    None for a candidate without a node.
+    """
     if is_notation(text):
         return _fill_notation(text, candidates)
     blank = BLANK_WORD.search(text)
@@ -110,18 +106,18 @@ def fill(text: str, candidates: Sequence[str], parser: str = "english") -> list[
     texts = [text[: blank.start()] + candidate + text[blank.end() :] for candidate in candidates]
     found = _parsed(texts, parser)
     spans = [(blank.start(), blank.start() + len(candidate)) for candidate in candidates]
-    return [_filled(*each) for each in zip(candidates, texts, spans, found, strict=True)]
+    return [_filled(*each) for each in zip(texts, spans, found, strict=True)]
 
 
-def _fill_notation(text: str, candidates: Sequence[str]) -> list[Filled]:
+def _fill_notation(text: str, candidates: Sequence[str]) -> list[Filled | None]:
     tree = parse(text)
     blanks = tree.blanks()
     if not blanks:
         raise InputError(f"there is no blank to fill in {text!r}: write _ where the word is missing")
-    return [Filled(candidate, tree.replace(blanks[0], candidate), blanks[0]) for candidate in candidates]
+    return [Filled(tree, candidate) for candidate in candidates]
 
 
-def _filled(candidate: str, text: str, span: tuple[int, int], sentences: Iterable[Sentence]) -> Filled:
+def _filled(text: str, span: tuple[int, int], sentences: Iterable[Sentence]) -> Filled | None:
     """The first token of the candidate that has a node."""
     at = 0
     for sentence in sentences:
@@ -134,8 +130,9 @@ def _filled(candidate: str, text: str, span: tuple[int, int], sentences: Iterabl
         for nodes in convert(sentence, blanks=True, single=True):
             position = next((n for n, node in enumerate(nodes) if node.token in inside), -1)
             if position >= 0:
-                return Filled(candidate, Tree.from_nodes(nodes), _preorder(nodes)[position])
-    return Filled(candidate, None, -1)
+                at_node = _preorder(nodes)[position]
+                return Filled(Tree.from_nodes(nodes).blank(at_node), nodes[position].word, at_node)
+    return None
 
 
 def _preorder(nodes: Sequence[Node]) -> list[int]:

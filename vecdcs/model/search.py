@@ -19,7 +19,7 @@ from vecdcs.corpus.vocabulary import UNKNOWN, Vocabulary
 from vecdcs.errors import InputError, VecdcsError
 from vecdcs.learn.recipes import DENSE
 from vecdcs.model.leanings import Leanings
-from vecdcs.model.model import Model, put
+from vecdcs.model.model import SIDES, Model, put
 
 Vectors = NDArray[np.float32]
 Numbers = NDArray[np.int64]
@@ -362,7 +362,7 @@ def implied_calibration(model: Model) -> Calibration:
     recipe = model.config.get("plan", {}).get("recipe", {})
     power = float(recipe.get("word_power", NOISE_POWER))
     weights = model.vocabulary.word_weights[:FREQUENT] + 1e-9
-    vectors = (np.asarray(part[:FREQUENT], np.float32) for part in (model.query, model.answer))
+    vectors = (model.as_learned(side, slice(FREQUENT)) for side in SIDES)
     lengths = [np.average(np.linalg.norm(part, axis=1), weights=weights) for part in vectors]
     role = power if model.roles and recipe.get("name") != DENSE.name else 0.0
     sharpness = float(np.prod(lengths))

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vecdcs.dcs.tree import Tree
+from vecdcs.model.blank import blank_vectors, from_blank
 from vecdcs.model.compose import answer_vectors, word_vectors
 from vecdcs.model.leanings import at_roots
 from vecdcs.model.model import Model
 from vecdcs.model.search import Calibration, calibration_of
 from vecdcs.model.steps import Steps
-from vecdcs.tasks.completion import blank_vectors, from_blank
 
 Floats = NDArray[np.float64]
 

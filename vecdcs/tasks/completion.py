@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -18,10 +17,8 @@ from vecdcs.corpus.vocabulary import Vocabulary, cut
 from vecdcs.dcs.convert import Node, convert, convert_ud
 from vecdcs.dcs.tree import BLANK, Tree
 from vecdcs.errors import InputError
-from vecdcs.model.compose import answer_vectors
-from vecdcs.model.model import MANIFEST, Model, unit
-from vecdcs.model.query import Laid, asked, compose, hung, lay_flat, node_vectors
-from vecdcs.model.steps import Steps
+from vecdcs.model.blank import Filled, Score, candidate_scores, in_all_trees, model_scores
+from vecdcs.model.model import MANIFEST, Model
 from vecdcs.tasks.counts import contexts, count_paths
 from vecdcs.tasks.parses import parsed, within
 from vecdcs.tasks.result import Clock, Result, Sample, interval95
@@ -65,16 +62,6 @@ class Candidate(NamedTuple):
     text: str
     start: int
     end: int
-
-
-class Filled(NamedTuple):
-    """A candidate as a tree: blank where the candidate's word is."""
-
-    tree: Tree
-    word: str
-
-
-Score = Callable[[Sequence[Filled]], NDArray[np.float64]]
 
 
 class Chooser(NamedTuple):
@@ -153,7 +140,7 @@ def _evaluate(chooser: Chooser, data: Path, cache: Path, parser: str, seed: int)
         filled = [fill(one, group, chooser.ud) for one, group in zip(candidates, sentences, strict=True)]
     with clock("score"):
         table = _table(chooser.score, filled)
-        back = in_all_trees(chooser.back, filled) if chooser.back else None
+        back = in_all_trees(chooser.back, filled, len(LETTERS), standardised) if chooser.back else None
     if chooser.wary:
         strange = [one is not None and not chooser.knows(one.word) for one in filled]
         for scores in [table] if back is None else [table, back]:
@@ -171,24 +158,10 @@ def _table(score: Score, filled: Sequence[Filled | None]) -> NDArray[np.float64]
     return scores.reshape(-1, len(LETTERS))
 
 
-def in_all_trees(score: Score, filled: Sequence[Filled | None]) -> NDArray[np.float64]:
-    """Scores by question and letter: of each candidate in the trees of all five, which the parser may take differently.
-
-    In each tree scores are taken off their mean and over their deviation, so that every tree has the same say; 0 for a
-    candidate without a node.
-    """
-    tried: list[Filled] = []
-    trees: list[tuple[int, int, list[int]]] = []
-    for at in range(0, len(filled), len(LETTERS)):
-        here = {letter: one for letter, one in enumerate(filled[at : at + len(LETTERS)]) if one is not None}
-        for tree, votes in Counter(one.tree for one in here.values()).items():
-            trees.append((at // len(LETTERS), votes, list(here)))
-            tried += [Filled(tree, one.word) for one in here.values()]
-    table, scores = np.zeros((len(filled) // len(LETTERS), len(LETTERS))), iter(score(tried))
-    for question, votes, letters in trees:
-        found = np.round([next(scores) for _ in letters], DECIMALS)
-        table[question, letters] += votes * (found - found.mean()) / max(found.std(), LEAST_SPREAD)
-    return table / len(LETTERS)
+def standardised(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The scores in one tree, off their mean and over their deviation, so that every tree has the same say."""
+    found = np.round(scores, DECIMALS)
+    return np.asarray((found - found.mean()) / max(found.std(), LEAST_SPREAD))
 
 
 def _result(
@@ -252,43 +225,6 @@ def fill(candidate: Candidate, sentences: Sequence[Sentence], ud: bool = False) 
 
 def _blanked(tree: Sequence[Node], at: int) -> Tree:
     return Tree.from_nodes([*tree[:at], tree[at]._replace(word=BLANK), *tree[at + 1 :]])
-
-
-def from_blank(model: Model, trees: Sequence[Tree]) -> Laid:
-    """Trees hung up at their blanks."""
-    return lay_flat(model.vocabulary, [hung(tree, tree.blanks()[0]) for tree in trees])
-
-
-def blank_vectors(
-    model: Model, trees: Sequence[Tree], steps: Steps | None = None, back: bool = False
-) -> NDArray[np.float32]:
-    """What surrounds the blank of each tree, of length 1, of query vectors, or, to ask back, of answer vectors.
-
-    With `steps`, executed step by step.
-    """
-    laid = from_blank(model, trees)
-    every = [True] * len(trees)
-    vectors = steps.vectors(model, laid, every)[back] if steps else node_vectors(model, laid.trees, answers=back)
-    return unit(compose(model, laid.trees, vectors))
-
-
-def model_scores(model: Model, filled: Sequence[Filled]) -> NDArray[np.float64]:
-    """Surrounding vector . answer vector."""
-    answers = answer_vectors(model, (one.word for one in filled))
-    around = blank_vectors(model, [one.tree for one in filled])
-    return np.asarray(np.einsum("ij,ij->i", around, answers, dtype=np.float64))
-
-
-def candidate_scores(model: Model, filled: Sequence[Filled]) -> NDArray[np.float64]:
-    """The other way round: the candidate asks for the words around it; vectors have the lengths they were learned with.
-
-    A product is about log P(word there | candidate)/P(word), so that rare words around tell more.
-    """
-    trees = from_blank(model, [one.tree for one in filled]).trees
-    candidates = model.query[model.vocabulary.word_ids(one.word for one in filled)].astype(np.float32)
-    answers = model.answer[np.maximum(trees.word, 0)].astype(np.float32)
-    products = np.einsum("ij,ij->i", asked(model, trees, candidates), answers, dtype=np.float64)
-    return np.add.reduceat(np.where(trees.word < 0, 0, products), trees.start[:-1])
 
 
 def count_scores(forest: Forest, vocabulary: Vocabulary, filled: Sequence[Filled]) -> NDArray[np.float64]:

@@ -257,9 +257,13 @@ def test_candidates_are_compared_in_the_trees_of_all() -> None:
 
 
 def test_completion_of_the_first_of_two_blanks() -> None:
+    """The other blank says nothing, and is not taken for the candidate's, though it is above it in the tree."""
     (found,) = fill("The man sold the _ to _.", ["drugs"])
-    assert found is not None and len(found.tree.blanks()) == 2
-    assert MODEL.complete("The man sold the _ to _.", ["drugs"])[0].word == "drug/N"
+    assert found is not None and str(found.hung) == "_ & (sell/V & SUBJ:man/N & _.to).COMP"
+    (below,) = fill("The government bans _'s _.", ["Canada"])
+    assert below is not None and below.tree.blanks()[1] == below.position
+    with pytest.raises(VecdcsError, match="cannot be re-rooted"):
+        MODEL.complete("sell/V & COMP:(drug/N | _)", ["book/N"])
 
 
 def test_completion_in_a_second_sentence_and_with_repeated_words() -> None:

@@ -55,7 +55,7 @@ def blank_vectors(
 def model_scores(model: Model, filled: Sequence[Filled]) -> Floats:
     """The paper's way: surrounding vector . answer vector."""
     answers = answer_vectors(model, (one.word for one in filled))
-    around = blank_vectors(model, [one.tree for one in filled])
+    around = blank_vectors(model, [one.hung for one in filled])
     return np.asarray(np.einsum("ij,ij->i", around, answers, dtype=np.float64))
 
 
@@ -64,7 +64,7 @@ def candidate_scores(model: Model, filled: Sequence[Filled]) -> Floats:
 
     A product is about log P(word there | candidate)/P(word), so that rare words around tell more.
     """
-    trees = lay_flat(model.vocabulary, [one.hung for one in filled]).trees
+    trees = from_blank(model, [one.hung for one in filled]).trees
     candidates = model.as_learned("query", model.vocabulary.word_ids(one.word for one in filled))
     answers = model.as_learned("answer", np.maximum(trees.word, 0))
     products = np.einsum("ij,ij->i", asked(model, trees, candidates), answers, dtype=np.float64)

@@ -12,7 +12,9 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+from rich.text import Text
 
+from vecdcs.cli.demo import verdict
 from vecdcs.dcs.convert import Node, convert, to_tree
 from vecdcs.dcs.database import Thing
 from vecdcs.dcs.denotation import Database, denotation
@@ -415,3 +417,13 @@ def test_tables_hold_together() -> None:
     assert len({name.lower() for name in names}) == len(names)
     assert not any(name.endswith("s") for name in names)
     assert all(len(likely) == len(frame.roles) for frame in FRAMES for likely in frame.likely)
+
+
+def test_the_demo_tells_names_from_other_words() -> None:
+    names, stated, true = (
+        frozenset({"norvane", "drexon", "solvane"}),
+        frozenset({"norvane"}),
+        frozenset({"norvane", "drexon"}),
+    )
+    verdicts = [verdict(name, names, stated, true) for name in ("norvane", "drexon", "solvane", "company")]
+    assert [Text.from_markup(told).plain for told in verdicts] == ["stated", "true, unsaid", "not true", "not a name"]

@@ -106,9 +106,10 @@ def compare(console: Console, world: World, question: Question) -> None:
     alone = question.asker.ask(question.tree).answers(WORLD_ANSWERS)
     exact = [answer for answer in question.answers(WORLD_ANSWERS) if answer.kind == EXACT]
     stated, true = (project(denotation(question.tree, known), ARG) for known in (world.stated_database, world.database))
+    names = frozenset(entity.name for entity in world.entities)
     table = Table("", "vectors, step by step", "", "exact", "")
     for at in range(max(len(alone), len(exact))):
-        table.add_row(str(at + 1), *_guess(alone[at : at + 1], stated, true), *_found(exact[at : at + 1]))
+        table.add_row(str(at + 1), *_guess(alone[at : at + 1], names, stated, true), *_found(exact[at : at + 1]))
     console.print(table)
     for answer in exact[:2]:
         console.print(f"  [bold]{escape(answer.word)}[/bold]")
@@ -116,13 +117,21 @@ def compare(console: Console, world: World, question: Question) -> None:
             console.print(f"    [dim]“{escape(quote.text)}” line {quote.line}[/dim]")
 
 
-def _guess(some: list[Answer], stated: frozenset[str], true: frozenset[str]) -> tuple[str, str]:
+def _guess(some: list[Answer], names: frozenset[str], stated: frozenset[str], true: frozenset[str]) -> tuple[str, str]:
     """An answer of the vectors, and whether it is so in the world."""
     if not some:
         return "", ""
     name = some[0].word.rpartition("/")[0]
-    verdict = "[green]true, unsaid[/green]" if name in true else "[red]not true[/red]"
-    return f"{escape(some[0].word)} {some[0].probability:.1%}", "[green]stated[/green]" if name in stated else verdict
+    return f"{escape(some[0].word)} {some[0].probability:.1%}", verdict(name, names, stated, true)
+
+
+def verdict(name: str, names: frozenset[str], stated: frozenset[str], true: frozenset[str]) -> str:
+    """Whether a name is an answer of the world; words of other kinds, such as *company*, are none of its names."""
+    if name in stated:
+        return "[green]stated[/green]"
+    if name in true:
+        return "[green]true, unsaid[/green]"
+    return "[red]not true[/red]" if name in names else "[dim]not a name[/dim]"
 
 
 def _found(some: list[Answer]) -> tuple[str, str]:

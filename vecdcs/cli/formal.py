@@ -171,7 +171,7 @@ def world_command(
 
 @app.command("demo")
 def demo_command(seed: int = typer.Option(0, help="Of the small world.")) -> None:
-    """Show what the program does, on the small world: trees, their exact answers, and where these come from."""
+    """Show what the program does: ask the shipped model, then read, learn and ask a small world, with exact answers."""
     from vecdcs.cli.demo import run
 
     run(seed)

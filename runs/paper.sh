@@ -1,25 +1,28 @@
 #!/bin/sh
 # The paper's experiments from raw text to tables. Killed at any point, the same command goes on where it stopped.
-#   SIZE=small|base|full sh runs/paper.sh
+#   SIZE=small|base|full|wide sh runs/paper.sh
 # Also from the environment: KINDS, general, novels or both; DATA, a folder with corpus/general, corpus/novels (.txt.xz)
-# and eval; OUT, where forests and models go; RESULTS, where tables go; VECTORS, a word2vec or GloVe text file for a row of
-# its own; and every number of the table below.
+# and eval; OUT, where models go; FORESTS, where forests go; RESULTS, where tables go; VECTORS, a word2vec or GloVe text
+# file for a row of its own; and every number of the table below.
 set -eu
 cd "$(dirname "$0")/.."
 [ -x .venv/bin/vecdcs ] && PATH=$PWD/.venv/bin:$PATH
 
 SIZE=${SIZE:-small}
-KINDS=${KINDS:-general novels}
 DATA=${DATA:-../shared/data}
 OUT=${OUT:-build/paper/$SIZE}
+FORESTS=${FORESTS:-$OUT/forests}
 RESULTS=${RESULTS:-results/$SIZE}
+kinds="general novels"
 four="full no-matrix no-inverse ud"
 case $SIZE in # bytes of text from each file; general text: dimension, passes, rate, rate without matrices; novels
     small) set -- 250000 50 2 0.1 0.1 50 4 0.1 && variants="$four paper" ;;
     base) set -- 1500000 100 2 0.1 0.1 100 4 0.1 && variants="$four paper" ;;
     full) set -- 0 200 1 0.05 0.03 200 4 0.03 && variants="$four joined" ;;
-    *) echo "SIZE=$SIZE: expected small, base or full" >&2; exit 2 ;;
+    wide) set -- 0 240 2 0.03 0.03 200 4 0.03 && variants="full no-matrix" kinds=general ;;
+    *) echo "SIZE=$SIZE: expected small, base, full or wide" >&2; exit 2 ;;
 esac
+KINDS=${KINDS:-$kinds}
 BYTES=${BYTES:-$1} DIM=${DIM:-$2} GENERAL=${GENERAL:-$3} RATE=${RATE:-$4} PLAIN_RATE=${PLAIN_RATE:-$5}
 NOVELS_DIM=${NOVELS_DIM:-$6} NOVELS=${NOVELS:-$7} NOVELS_RATE=${NOVELS_RATE:-$8} VARIANTS=${VARIANTS:-$variants}
 mkdir -p "$OUT/models"
@@ -54,18 +57,18 @@ PYTHON
 forest() { # name, source, options …
     name=$1 source=$2
     shift 2
-    [ -e "$OUT/forests/$name/manifest.json" ] || step "build $name" vecdcs build "$source" -o "$OUT/forests/$name" "$@"
-    [ -e "$OUT/forests/$name-split" ] ||
-        step "split $name" vecdcs split "$OUT/forests/$name" -o "$OUT/forests/$name-split"
+    [ -e "$FORESTS/$name/manifest.json" ] || step "build $name" vecdcs build "$source" -o "$FORESTS/$name" "$@"
+    [ -e "$FORESTS/$name-split" ] ||
+        step "split $name" vecdcs split "$FORESTS/$name" -o "$FORESTS/$name-split"
 }
 
 # 3. Models; a finished one is left alone, a begun one goes on. Two numbers that make scores probabilities are then
 # fitted on the hidden part.
 model() { # kind, variant, dimension, passes, first rate
     kind=$1 variant=$2
-    made=$OUT/models/$kind-$variant learned=$OUT/forests/$kind-split/train how="--dim $3 --epochs $4 --rate $5"
+    made=$OUT/models/$kind-$variant learned=$FORESTS/$kind-split/train how="--dim $3 --epochs $4 --rate $5"
     case $variant in
-        ud) learned=$OUT/forests/$kind-ud-split/train how="$how --variant ud" ;;
+        ud) learned=$FORESTS/$kind-ud-split/train how="$how --variant ud" ;;
         paper) how="$how --recipe paper" ;;
         *) how="$how --variant $variant" ;;
     esac
@@ -79,14 +82,14 @@ model() { # kind, variant, dimension, passes, first rate
         *-ud | novels-*) return ;; # asked nothing
     esac
     [ -e "$made/calibration.json" ] ||
-        step "calibrate $kind-$variant" vecdcs calibrate "$made" --corpus "$OUT/forests/$kind-split/hidden"
+        step "calibrate $kind-$variant" vecdcs calibrate "$made" --corpus "$FORESTS/$kind-split/hidden"
 }
 
 # 4. Tables. Skip-gram by gensim (pip install 'vecdcs[baselines]') and a vectors file are rows of their own.
 skipgram() { # kind, dimension
     python3 -c "import gensim" 2>/dev/null || return 0
     [ -e "$OUT/$1-skip-gram.txt" ] ||
-        step "skip-gram $1" python3 runs/skipgram.py "$OUT/forests/$1-split/train" "$OUT/$1-skip-gram.txt" "$2"
+        step "skip-gram $1" python3 runs/skipgram.py "$FORESTS/$1-split/train" "$OUT/$1-skip-gram.txt" "$2"
 }
 tables() { # kind, options …
     kind=$1
@@ -116,16 +119,16 @@ models() { # kind, dimension, passes, first rate, the same without matrices
 
 for chosen in $KINDS; do
     forest "$chosen" "$(text "$chosen")" --keep-parses
-    case " $VARIANTS " in *" ud "*) forest "$chosen-ud" "$OUT/forests/$chosen/parses" --ud ;; esac
+    case " $VARIANTS " in *" ud "*) forest "$chosen-ud" "$FORESTS/$chosen/parses" --ud ;; esac
     case $chosen in
         general)
             models general "$DIM" "$GENERAL" "$RATE" "$PLAIN_RATE"
-            tables general --forest "$OUT/forests/general-split" --task phrase-similarity --task relations \
+            tables general --forest "$FORESTS/general-split" --task phrase-similarity --task relations \
                 --task preference --task execution --task intrinsic
             ;;
         novels)
             models novels "$NOVELS_DIM" "$NOVELS" "$NOVELS_RATE" "$NOVELS_RATE"
-            tables novels --pmi "$OUT/forests/novels-split/train" --task completion
+            tables novels --pmi "$FORESTS/novels-split/train" --task completion
             ;;
     esac
 done

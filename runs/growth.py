@@ -3,8 +3,8 @@
     python runs/growth.py [results/growth.svg]
 
 Reads what is committed: general text of about 1 and 10 million words (results/growth.json) and all of it
-(results/full); novels of results/small, base and full. Dashed: a line through the last two points, which is too high
-where steps shrink.
+(results/one-pass); novels of results/small, base and full. Dashed: a line through the last two points, which is too
+high where steps shrink.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def read(name: str) -> Any:
 def general() -> dict[str, list[Curve]]:
     """One panel a set: the full model on 1, 10 and 92 million words, of which it learns from nine tenths."""
     rows = read("growth.json")["rows"]
-    whole = read("full/general/results.json")["models"]["vecDCS"]
+    whole = read("one-pass/general/results.json")["models"]["vecDCS"]
     last = {one["set"]: one for task in ("phrase-similarity", "preference") for one in whole[task]["sets"]}
     last["SemEval-2010-8"] = whole["relations"]
     words = [0.9 * row["words"] for row in rows] + [GENERAL]

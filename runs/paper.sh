@@ -1,6 +1,6 @@
 #!/bin/sh
 # The paper's experiments from raw text to tables. Killed at any point, the same command goes on where it stopped.
-#   SIZE=small|base|full|wide sh runs/paper.sh
+#   SIZE=small|base|full sh runs/paper.sh
 # Also from the environment: KINDS, general, novels or both; DATA, a folder with corpus/general, corpus/novels (.txt.xz)
 # and eval; OUT, where models go; FORESTS, where forests go; RESULTS, where tables go; VECTORS, a word2vec or GloVe text
 # file for a row of its own; and every number of the table below.
@@ -13,18 +13,16 @@ DATA=${DATA:-../shared/data}
 OUT=${OUT:-build/paper/$SIZE}
 FORESTS=${FORESTS:-$OUT/forests}
 RESULTS=${RESULTS:-results/$SIZE}
-kinds="general novels"
 four="full no-matrix no-inverse ud"
-case $SIZE in # bytes of text from each file; general text: dimension, passes, rate, rate without matrices; novels
-    small) set -- 250000 50 2 0.1 0.1 50 4 0.1 && variants="$four paper" ;;
-    base) set -- 1500000 100 2 0.1 0.1 100 4 0.1 && variants="$four paper" ;;
-    full) set -- 0 200 1 0.05 0.03 200 4 0.03 && variants="$four joined" ;;
-    wide) set -- 0 240 2 0.03 0.03 200 4 0.03 && variants="full no-matrix" kinds=general ;;
-    *) echo "SIZE=$SIZE: expected small, base, full or wide" >&2; exit 2 ;;
+case $SIZE in # bytes of text from each file; general text: dimension, passes, rate, rate without matrices; novels; nodes
+    small) set -- 250000 50 2 0.1 0.1 50 4 0.1 1000 && variants="$four paper" ;;
+    base) set -- 1500000 100 2 0.1 0.1 100 4 0.1 1000 && variants="$four paper" ;;
+    full) set -- 0 240 2 0.03 0.03 200 4 0.03 3000 && variants="$four joined" ;;
+    *) echo "SIZE=$SIZE: expected small, base or full" >&2; exit 2 ;;
 esac
-KINDS=${KINDS:-$kinds}
+KINDS=${KINDS:-general novels}
 BYTES=${BYTES:-$1} DIM=${DIM:-$2} GENERAL=${GENERAL:-$3} RATE=${RATE:-$4} PLAIN_RATE=${PLAIN_RATE:-$5}
-NOVELS_DIM=${NOVELS_DIM:-$6} NOVELS=${NOVELS:-$7} NOVELS_RATE=${NOVELS_RATE:-$8} VARIANTS=${VARIANTS:-$variants}
+NOVELS_DIM=${NOVELS_DIM:-$6} NOVELS=${NOVELS:-$7} NOVELS_RATE=${NOVELS_RATE:-$8} NODES=${NODES:-$9} VARIANTS=${VARIANTS:-$variants}
 mkdir -p "$OUT/models"
 
 step() { # name, command …: what it costs is noted in costs.jsonl
@@ -82,7 +80,7 @@ model() { # kind, variant, dimension, passes, first rate
         *-ud | novels-*) return ;; # asked nothing
     esac
     [ -e "$made/calibration.json" ] ||
-        step "calibrate $kind-$variant" vecdcs calibrate "$made" --corpus "$FORESTS/$kind-split/hidden"
+        step "calibrate $kind-$variant" vecdcs calibrate "$made" --corpus "$FORESTS/$kind-split/hidden" --nodes "$NODES"
 }
 
 # 4. Tables. Skip-gram by gensim (pip install 'vecdcs[baselines]') and a vectors file are rows of their own.

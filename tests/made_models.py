@@ -10,9 +10,11 @@ from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vecdcs.corpus.vocabulary import PARTS_OF_SPEECH, UNKNOWN, Vocabulary
 from vecdcs.model.ask import Asker
+from vecdcs.model.model import Model
 
 WORDS = ("man/N", "drug/N", "old/J", "sell/V", "ban/V", "book/N", "learn/V", "canada/N", "he/P", "burn down/V")
 FIELDS = ("ARG", "SUBJ", "COMP", "on", "about", "in")
@@ -38,6 +40,13 @@ def random_model(
         some = np.array([np.linalg.qr(matrix)[0] for matrix in some], np.float32).reshape(shape)
     vectors = (rng.normal(size=(len(names), dim)).astype(np.float32) for _ in range(2))
     return Asker(vocabulary, *vectors, some, None if tied or not matrices else other, {})
+
+
+def its_own(made: Model, word: str) -> NDArray[np.float32]:
+    """An answer vector less half of the mean one of words of its part of speech."""
+    pos = word.rpartition("/")[2]
+    alike = [made.answer_vector(other) for other in made.vocabulary.words if other.endswith(f"/{pos}")]
+    return np.asarray(made.answer_vector(word) - np.mean(alike, axis=0) / 2, np.float32)
 
 
 @lru_cache(maxsize=1)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from made_models import random_model, world_folder
+from made_models import its_own, random_model, world_folder
 
 import vecdcs
 from vecdcs.dcs.tree import BLANK, Tree
@@ -216,8 +216,8 @@ def test_nearest() -> None:
 
 
 def test_plausibility() -> None:
-    asked = MODEL.ask("_ & sell/V.COMP").vector @ MODEL.answer_vector("drug/N")
-    back = MODEL.ask("_ & COMP:drug/N").vector @ MODEL.answer_vector("sell/V")
+    asked = MODEL.ask("_ & sell/V.COMP").vector @ its_own(MODEL, "drug/N")
+    back = MODEL.ask("_ & COMP:drug/N").vector @ its_own(MODEL, "sell/V")
     assert MODEL.plausibility("sell/V", "COMP", "drug/N") == pytest.approx(float(asked + back) / 2, abs=1e-5)
 
 

@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 import pytest
 from typer.testing import CliRunner, Result
 
+import vecdcs
 from vecdcs.cli import app
 from vecdcs.dcs.notation import parse
 
@@ -34,6 +35,11 @@ def conllu(tmp_path: Path) -> Path:
     path = tmp_path / "a.conllu"
     path.write_text(CONLLU, encoding="utf-8")
     return path
+
+
+def test_version() -> None:
+    done = call("--version")
+    assert done.exit_code == 0 and done.output == f"vecdcs {vecdcs.__version__}\n"
 
 
 def test_tree_json(conllu: Path) -> None:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from made_models import random_model
+from made_models import its_own, random_model
 from scipy.stats import spearmanr
 
 from vecdcs.corpus.vocabulary import cut
 from vecdcs.errors import InputError
 from vecdcs.learn.trainer import orthogonal
+from vecdcs.model import compose
 from vecdcs.model.model import Model
 from vecdcs.tasks import phrase_similarity, preference, rated
-from vecdcs.tasks.lemmas import as_known, ways
+from vecdcs.tasks.lemmas import FAR_MORE, as_known, ways
 from vecdcs.tasks.result import interval95
 from vecdcs.tasks.spearman import corrected, distinct, three_ways, uncorrected
 
@@ -85,6 +87,20 @@ def test_a_word_that_is_not_known_is_taken_by_its_lemma() -> None:
     assert as_known(model, given) == ["good/J", "old/J", "older/J", "man/N", "sell/V", "sells/N", "unheard/J"]
 
 
+def test_an_adjective_of_which_the_trees_have_a_far_more_frequent_verb_is_that_verb() -> None:
+    words = ("growing/J", "grow/V", "broken/J", "break/V", "new/J", "know/V", "rising/V", "rise/V")
+    made = random_model(words=words)
+    weights = np.array([100.0, 100 * FAR_MORE["J"], 100, 100 * FAR_MORE["J"] - 1, 100, 99, 1, 10_000])
+    every = np.concatenate([weights, np.ones(len(made.vocabulary.words) - len(words))])
+    counted = replace(made, vocabulary=replace(made.vocabulary, word_weights=every))
+    given = ["growing", "broken", "new"]
+    found = {tuple(words): fields for _, words, fields in ways(counted, given, "J", ("SUBJ", "ARG"))}
+    assert found == {("grow/V", "broken/J", "new/J"): ("SUBJ", "ARG")}
+    assert as_known(counted, ["rising/V"]) == ["rising/V"]
+    uncounted = replace(made, vocabulary=replace(made.vocabulary, word_weights=np.zeros(len(every))))
+    assert as_known(uncounted, ["growing/J"]) == ["growing/J"]
+
+
 def test_an_adjective_that_is_not_known_goes_the_way_of_the_participle_or_noun_that_it_is() -> None:
     made = random_model(words=("big/J", "ban/V", "flood/V", "level/N", "drug/N", "street/N"))
     given = ["big", "banned", "biggest", "flooding", "level", "unheard"]
@@ -113,8 +129,8 @@ def test_an_adjective_that_is_not_known_goes_the_way_of_the_participle_or_noun_t
     together = preference.plausibilities(made, preference.ROLES["amod"], items)
     np.testing.assert_allclose(together, one_by_one, atol=1e-6)
     banned, drug = made.query_vector("ban/V"), made.query_vector("drug/N")
-    there = banned @ made.matrix("COMP") @ made.inverse("ARG") @ made.answer_vector("drug/N")
-    back = drug @ made.matrix("ARG") @ made.inverse("COMP") @ made.answer_vector("ban/V")
+    there = banned @ made.matrix("COMP") @ made.inverse("ARG") @ its_own(made, "drug/N")
+    back = drug @ made.matrix("ARG") @ made.inverse("COMP") @ its_own(made, "ban/V")
     assert together[1] == pytest.approx((there + back) / 2, abs=1e-6)
 
 
@@ -149,11 +165,29 @@ def test_a_broken_rating_names_its_line(tmp_path: Path) -> None:
         phrase_similarity.read(path, layout)
 
 
+def test_a_word_that_asks_for_everything_gains_less_by_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    things = [f"thing{number}" for number in range(30)]
+    made = random_model(words=("eat/V", "have/V", *(f"{thing}/N" for thing in things)))
+    common = np.mean([made.answer_vector(f"{thing}/N") for thing in things], axis=0)
+    query = np.array(made.query)
+    query[made.vocabulary.word_id("have/V")] = common @ made.matrix("ARG") @ made.inverse("COMP")
+    asking = replace(made, query=query)
+    items = [(verb, thing) for verb in ("have", "eat") for thing in things]
+
+    def ahead() -> float:
+        found = preference.plausibilities(asking, preference.ROLES["dobj"], items)
+        return float(found[:30].mean() - found[30:].mean())
+
+    now = ahead()
+    monkeypatch.setattr(compose, "WITH_ALL", 0.0)
+    assert 0 < now < 0.95 * ahead()
+
+
 def test_plausibility_asks_both_ways(tmp_path: Path) -> None:
     made = model()
     found = preference.plausibilities(made, preference.ROLES["dobj"], [("eat", "fish")])[0]
-    asked = made.query_vector("fish/N") @ made.matrix("ARG") @ made.inverse("COMP") @ made.answer_vector("eat/V")
-    back = made.query_vector("eat/V") @ made.matrix("COMP") @ made.inverse("ARG") @ made.answer_vector("fish/N")
+    asked = made.query_vector("fish/N") @ made.matrix("ARG") @ made.inverse("COMP") @ its_own(made, "eat/V")
+    back = made.query_vector("eat/V") @ made.matrix("COMP") @ made.inverse("ARG") @ its_own(made, "fish/N")
     assert found == pytest.approx((asked + back) / 2, abs=1e-5)
     folder = tmp_path / preference.FOLDER
     folder.mkdir()

@@ -7,13 +7,13 @@ import sys
 
 import typer
 
+import vecdcs
 from vecdcs.errors import VecdcsError
 
 ROOMS = ("formal", "text", "corpus", "learn", "ask", "evaluate")
 
 app = typer.Typer(
     name="vecdcs",
-    help="Ask structured questions of plain text.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -21,6 +21,19 @@ app = typer.Typer(
 )
 for _room in ROOMS:
     app.add_typer(importlib.import_module(f"vecdcs.cli.{_room}").app)
+
+
+def _tell_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"vecdcs {vecdcs.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: bool = typer.Option(False, "--version", callback=_tell_version, is_eager=True, help="Tell the version."),
+) -> None:
+    """Ask structured questions of plain text."""
 
 
 def main() -> None:

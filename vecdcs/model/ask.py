@@ -16,6 +16,7 @@ from vecdcs.dcs.tree import ARG, BLANK, Child, Tree
 from vecdcs.errors import InputError, VecdcsError
 from vecdcs.model import model as models
 from vecdcs.model.blank import candidate_scores, in_all_trees
+from vecdcs.model.compose import telling_answers
 from vecdcs.model.leanings import Leanings, at_roots
 from vecdcs.model.likeness import Likeness, by_likeness
 from vecdcs.model.model import Model, unit
@@ -343,10 +344,14 @@ class Asker(Model):
         return self.ask(text).explain(k, **options)
 
     def plausibility(self, predicate: str, field: str, argument: str) -> float:
-        """Selectional preference: the mean score of the argument as answer to the predicate's field and the reverse."""
+        """Selectional preference: how much better than others the argument fits the field of the predicate.
+
+        The mean score of the argument as answer to the predicate's field and of the reverse, each less a share of what
+        the asking word scores with all words of the answer's part of speech.
+        """
         asked = Tree(BLANK, (Child(Tree(predicate), ARG, field),)), Tree(BLANK, (Child(Tree(argument), field, ARG),))
         vectors = self.vectors(self.ask_many(asked))
-        answers = np.stack([self.answer_vector(argument), self.answer_vector(predicate)])
+        answers = telling_answers(self, [argument, predicate])
         return float(np.einsum("ij,ij->", vectors, answers, dtype=np.float64) / 2)
 
     def probabilities(self, questions: Sequence[Question]) -> Vectors:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from vecdcs.model.model import Model, unit
 
 Vectors = NDArray[np.float32]
+WITH_ALL = 0.5  # the share that is taken out of what a word scores with all words
 
 
 def project(model: Model, vectors: Vectors, fields: Sequence[str]) -> Vectors:
@@ -37,3 +38,13 @@ def word_vectors(model: Model, words: Sequence[str]) -> Vectors:
 def answer_vectors(model: Model, words: Iterable[str]) -> Vectors:
     """Answer vectors of words, of length 1."""
     return unit(np.asarray(model.answer[model.vocabulary.word_ids(words)], np.float32))
+
+
+def telling_answers(model: Model, words: Sequence[str]) -> Vectors:
+    """Answer vectors of words for plausibility, where only what is particular to a pair should tell.
+
+    Some words ask for more than others, whoever answers: they score high with the mean answer of a part of speech. A
+    share of that is taken out.
+    """
+    common = model.mean_answers[model.vocabulary.parts[model.vocabulary.word_ids(words)]]
+    return np.asarray(answer_vectors(model, words) - WITH_ALL * common, np.float32)

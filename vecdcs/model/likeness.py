@@ -23,7 +23,7 @@ from vecdcs.corpus.vocabulary import Vocabulary
 from vecdcs.model.model import Model, unit
 
 NEIGHBOURS = 100  # places in the list of frequencies
-SHARES = 0.5, 0.7  # of their mean that is taken out, after little and after much text
+SHARES = 0.5, 0.8  # of their mean that is taken out, after little and after much text
 POWERS = 0.0, -0.2  # of the words' covariance by which directions are scaled
 LITTLE, MUCH = 512, 4096  # paths from a word in one pass, on average
 ANSWERS = 0.3  # what answer vectors count beside query vectors

@@ -7,6 +7,7 @@ import json
 import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vecdcs.corpus.roles import Roles
-from vecdcs.corpus.vocabulary import Vocabulary
+from vecdcs.corpus.vocabulary import PARTS_OF_SPEECH, Vocabulary
 from vecdcs.errors import InputError
 from vecdcs.learn import tensors
 from vecdcs.model.card import card
@@ -72,6 +73,15 @@ class Model:
     def answer_vector(self, word: str) -> Vector:
         """u of a word, of length 1."""
         return unit(self.answer[self.vocabulary.word_id(word)])
+
+    @cached_property
+    def mean_answers(self) -> NDArray[np.float32]:
+        """The mean answer vector of every part of speech; the last is that of words that have none."""
+        parts, vectors = self.vocabulary.parts, unit(self.answer)
+        means = np.zeros((len(PARTS_OF_SPEECH) + 1, self.dim), np.float32)
+        for part in np.unique(parts):
+            means[part] = vectors[parts == part].mean(axis=0)
+        return means
 
     def as_learned(self, side: str, rows: Any = slice(None)) -> Vector:
         """Query or answer vectors of words by number, as long as they were learned (or 1, where that was not kept)."""

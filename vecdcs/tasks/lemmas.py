@@ -1,4 +1,9 @@
-"""Words of data sets as a model knows them: as given, else as the trees would have them (better/J as good/J)."""
+"""Words of data sets as a model knows them: as given, else as the trees would have them (better/J as good/J).
+
+A participle before a noun is a verb in the trees, but now and then the parser takes one for an adjective. Such an
+adjective is known, and badly: *growing* has one edge where *grow* has eight hundred. So an adjective counts as given
+only if what it may be instead is not far more frequent.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +19,8 @@ INSTEAD = {
     "V": tuple((tag, "V", "") for tag in ("VBZ", "VBD", "VBN", "VBG")),
     "J": (("JJR", "J", ""), ("JJS", "J", ""), ("VBG", "V", ""), ("VBN", "V", "COMP"), ("NN", "N", "ARG")),
 }
+
+FAR_MORE = {"J": 50}  # times as frequent, by part of speech; words of others, once known, are as given
 
 
 def as_known(model: Model, words: Sequence[str]) -> list[str]:
@@ -36,10 +43,17 @@ def ways(
 
 def _as_known(model: Model, word: str) -> tuple[str, str]:
     form, _, pos = word.rpartition("/")
-    if model.knows(word):
+    known = model.knows(word)
+    if known and pos not in FAR_MORE:
         return word, ""
+    least = FAR_MORE[pos] * _weight(model, word) if known else 0.0
     instead = ((f"{_lemma(form, tag)}/{other}", field) for tag, other, field in INSTEAD.get(pos, ()))
-    return next((found for found in instead if model.knows(found[0])), (word, ""))
+    return next((one for one in instead if model.knows(one[0]) and _weight(model, one[0]) >= least), (word, ""))
+
+
+def _weight(model: Model, word: str) -> float:
+    """How frequent a known word is, by the paths from it; 1 for all where that is not known."""
+    return float(model.vocabulary.word_weights[model.vocabulary.word_id(word)]) or 1.0
 
 
 def _lemma(form: str, tag: str) -> str:

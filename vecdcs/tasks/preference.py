@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vecdcs.errors import InputError
-from vecdcs.model.compose import answer_vectors, through, word_vectors
+from vecdcs.model.compose import telling_answers, through, word_vectors
 from vecdcs.model.model import Model
 from vecdcs.tasks.lemmas import as_known, ways
 
@@ -63,5 +63,5 @@ def plausibilities(model: Model, role: Role, items: Sequence[tuple[str, str]]) -
         back = tuple(f"-{name}" for name in reversed(role.relations))
         answered = through(model, word_vectors(model, predicate), tuple(reversed(fields)), back)
         for query, answers in ((asked, predicate), (answered, argument)):
-            scores[places] += np.einsum("ij,ij->i", query, answer_vectors(model, answers)) / 2
+            scores[places] += np.einsum("ij,ij->i", query, telling_answers(model, answers)) / 2
     return scores

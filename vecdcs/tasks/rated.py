@@ -90,7 +90,10 @@ def preferences(model: Model, data: Path, seed: int = 1) -> Result:
     def figures(found: Rated) -> dict[str, Any]:
         return {"items": len(found.items), "spearman": corrected(found.scores, found.rating)}
 
-    protocol = "plausibility of a word in a role; Spearman with ties corrected (interval: bootstrap over items)"
+    protocol = (
+        "plausibility of a word in a role, less half of what the asking word scores with all of a part of speech;"
+        " Spearman with ties corrected (interval: bootstrap over items)"
+    )
     return _evaluate("preference", model, protocol, ROLES, rated, figures, seed)
 
 

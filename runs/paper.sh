@@ -1,10 +1,16 @@
 #!/bin/sh
 # The paper's experiments from raw text to tables. Killed at any point, the same command goes on where it stopped.
-#   SIZE=small|base|full sh runs/paper.sh
-# Also from the environment: KINDS, general, novels or both; DATA, a folder with corpus/general, corpus/novels (.txt.xz)
-# and eval; OUT, where models go; FORESTS, where forests go; RESULTS, where tables go; VECTORS, a word2vec or GloVe text
-# file for a row of its own; and every number of the table below.
+#   runs/paper.sh SIZE=small|base|full [NAME=VALUE ...]
+# Names, which may also stand in the environment: KINDS, general, novels or both; DATA, a folder with corpus/general,
+# corpus/novels (.txt.xz) and eval; OUT, where models go; FORESTS, where forests go; RESULTS, where tables go; VECTORS, a
+# word2vec or GloVe text file for a row of its own; and every number of the table below.
 set -eu
+for setting in "$@"; do
+    case $setting in
+        [A-Za-z]*=*) export "$setting" ;;
+        *) echo "$setting: expected NAME=VALUE, as in SIZE=full" >&2; exit 2 ;;
+    esac
+done
 cd "$(dirname "$0")/.."
 [ -x .venv/bin/vecdcs ] && PATH=$PWD/.venv/bin:$PATH
 

@@ -190,10 +190,19 @@ def test_a_malformed_file_names_the_line(models: Path, tmp_path: Path) -> None:
         run("evaluate", "preference", "--data", tmp_path, "-m", models / "full")
 
 
-def test_the_reproduction_knows_its_sizes() -> None:
-    command = ["sh", str(ROOT / "runs/paper.sh")]
-    done = subprocess.run(command, env={**os.environ, "SIZE": "huge"}, capture_output=True, text=True, check=False)
-    assert done.returncode == 2 and "expected small, base or full" in done.stderr
+@pytest.mark.parametrize(
+    ("said", "environment", "expected"),
+    [
+        ([], {"SIZE": "huge"}, "expected small, base or full"),
+        (["SIZE=huge"], {"SIZE": "small"}, "expected small, base or full"),
+        (["full"], {}, "full: expected NAME=VALUE"),
+        (["2SIZE=full"], {}, "2SIZE=full: expected NAME=VALUE"),
+    ],
+)
+def test_the_reproduction_knows_its_sizes(said: list[str], environment: dict[str, str], expected: str) -> None:
+    command = [str(ROOT / "runs/paper.sh"), *said]
+    done = subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and expected in done.stderr
 
 
 def test_the_reproduction_goes_from_text_to_tables_and_on_where_it_stopped(data: Path, tmp_path: Path) -> None:
@@ -212,8 +221,8 @@ def test_the_reproduction_goes_from_text_to_tables_and_on_where_it_stopped(data:
         "VARIANTS": "full no-matrix joined",
     }
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    chosen = {name: str(value) for name, value in (folders | numbers).items()}
-    command, environment = ["sh", str(ROOT / "runs/paper.sh")], {**os.environ, **chosen, "PATH": path}
+    command = [str(ROOT / "runs/paper.sh"), *(f"{name}={value}" for name, value in numbers.items())]
+    environment = {**os.environ, **{name: str(folder) for name, folder in folders.items()}, "PATH": path}
     assert subprocess.run(command, env=environment, check=False).returncode > 0  # without data to evaluate on
     (tmp_path / "data/eval").symlink_to(data)
     subprocess.run(command, env=environment, check=True)
